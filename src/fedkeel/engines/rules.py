@@ -1,0 +1,68 @@
+"""Fixed rules that choose how a round is run on a CPU.
+
+No clock has a part in them, so that the same recipe gives the same bits.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from ..task import Task
+
+STACKS_BELOW = (
+    1.5e8  # operations of one client's step: under this, a stack of clients beats one at a time
+)
+UNROLLS_BELOW = 1e7  # operations of a client's step: under this, calls cost more than work
+UNROLL = 4  # steps in one program then
+COMPILES_ABOVE = 3e10  # operations of a round: over this, compiling is worth its seconds
+MEMORY = 1 << 30  # bytes that the lanes of a chunk may take
+GRAPHS = 8  # shapes of a step that are traced in a run
+COPIES = 8  # vectors that a lane keeps while it steps: weights, velocity, gradient and so on
+
+
+def lanes(width: int) -> tuple[int, ...]:
+    """Return the numbers of lanes that a chunk of ``width`` clients may run at once, ascending.
+
+    Eight at most, since each is a graph: all up to eight, and steps of equal ratio beyond five.
+
+    >>> lanes(3), lanes(50)
+    ((1, 2, 3), (1, 2, 3, 5, 9, 16, 28, 50))
+    """
+    if width <= GRAPHS:
+        return tuple(range(1, width + 1))
+    few = (1, 2, 3, 5)
+    ratio = (width / few[-1]) ** (1 / (GRAPHS - len(few)))
+    return (*few, *(round(few[-1] * ratio**i) for i in range(1, GRAPHS - len(few) + 1)))
+
+
+def step_operations(task: Task, x: torch.Tensor) -> float:
+    """Count the operations of a step on these samples: one pass forward, two back."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        task.forward(task.initial(), task.buffers(), x, training=False)
+    return 3.0 * float(counter.get_total_flops())
+
+
+def chunk_width(step: float, size: int, itemsize: int, trail: int, cohort: int) -> int:
+    """Return how many clients run in one program.
+
+    Args:
+        step: Operations of one client's step.
+        size: Weights of the model.
+        itemsize: Bytes a weight.
+        trail: Steps of a visit that must be kept.
+        cohort: Clients a round.
+    """
+    if step > STACKS_BELOW:
+        return 1
+    return max(1, min(cohort, MEMORY // (size * itemsize * (COPIES + trail))))
+
+
+def compiles(round: float) -> bool:
+    """Say whether a round is long enough to compile its step."""
+    return round > COMPILES_ABOVE
+
+
+def unrolled(step: float, compiled: bool, trail: int) -> int:
+    """Return how many steps go into one program; steps that must be kept go one by one."""
+    return UNROLL if compiled and step < UNROLLS_BELOW and not trail else 1

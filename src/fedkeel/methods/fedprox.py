@@ -1,0 +1,25 @@
+"""FedProx: stay near the model that arrived (Li et al., MLSys 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..errors import require
+from ..part import Part, Step
+
+
+@dataclass(frozen=True)
+class FedProx(Part):
+    """Pull every local model back to the one that arrived: ``f_k(w) + mu/2 |w - w_t|^2``."""
+
+    mu: float = 0.1  # strength of the pull
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        require(self.mu >= 0, "mu", self.mu, "a number >= 0")
+
+    def penalty(self, step: Step) -> Tensor:
+        """Return half the squared distance to the anchor, times mu."""
+        return 0.5 * self.mu * (step.params - step.visit.anchor).square().sum()

@@ -1,0 +1,1 @@
+"""Tensor and number mathematics with no federated learning in it."""

@@ -1,0 +1,179 @@
+"""Every key of a recipe: its default, what it may be, what it does, and which partition uses it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..errors import InputError, nearest, unknown
+from ..notation import Value
+from . import kinds
+from .kinds import Kind
+
+
+class Key(NamedTuple):
+    """One key; ``default`` is None where unset is a value of its own."""
+
+    name: str
+    default: Value | None
+    kind: Kind
+    help: str
+    partitions: tuple[str, ...] = ()
+
+    @property
+    def section(self) -> str:
+        """The table that the key stands in; empty at the top."""
+        return self.name.rpartition(".")[0]
+
+
+_DIRICHLET = ("dirichlet",)
+_AT_LEAST_ONE, _COUNT = kinds.integer(1), kinds.integer(0)
+_PARTITIONS = kinds.choice(
+    "auto dirichlet iid natural file",
+    later="dirichlet_ecgr dirichlet_gcfl pachinko shards classes quantity feature",
+)
+
+KEYS = (
+    Key(
+        "format",
+        1,
+        kinds.Kind("1", lambda v: v if type(v) is int and v == 1 else None),
+        "of a recipe's format",
+    ),
+    Key(
+        "method", "gcfed", kinds.text("a sum of methods, as clip + gcfed(head=fc2)"), "what is run"
+    ),
+    Key("weighting", "samples", kinds.choice("samples uniform"), "how updates are averaged"),
+    Key("rounds", 100, _COUNT, "0: the initial model alone"),
+    Key("cohort", 10, kinds.COHORT, "clients a round"),
+    Key("server_lr", 1.0, kinds.POSITIVE, "multiplies the merged update"),
+    Key("seed", 0, _COUNT, "of every random draw"),
+    Key(
+        "data.name",
+        "femnist-mini",
+        kinds.text("a name, an .npz path or module:function"),
+        "the data",
+    ),
+    Key("data.clients", 100, _AT_LEAST_ONE, "natural, file: unset is every owner"),
+    Key("data.partition", "auto", _PARTITIONS, "how samples are dealt to clients"),
+    Key("data.alpha", 0.1, kinds.POSITIVE, "concentration: small is skewed", _DIRICHLET),
+    Key("data.min_size", 1, _COUNT, "samples a client; 0: some may be empty", _DIRICHLET),
+    Key("data.cap", True, kinds.FLAG, "a full client gets no further label", _DIRICHLET),
+    Key("data.max_tries", 10000, _AT_LEAST_ONE, "draws until min_size holds", _DIRICHLET),
+    Key("data.file", "", kinds.text("a path of an .npz with `owner`"), "a kept split", ("file",)),
+    Key("data.seed", -1, kinds.integer(-1), "of the split; -1: the run's seed"),
+    Key(
+        "data.test_share",
+        0.2,
+        kinds.number("a number in (0, 1)", lambda x: 0 < x < 1),
+        "held out where your data have no test part",
+    ),
+    Key(
+        "model.name",
+        "auto",
+        kinds.text("a built-in name or module:function"),
+        "auto: by the data; further keys go to it",
+    ),
+    Key("local.epochs", 5, _AT_LEAST_ONE, "passes over a client's samples"),
+    Key("local.steps", None, _AT_LEAST_ONE, "batches, instead of epochs"),
+    Key("local.batch_size", 50, _AT_LEAST_ONE, "samples a step"),
+    Key(
+        "local.batches",
+        "keep",
+        kinds.choice("keep drop pad"),
+        "what becomes of the short last batch",
+    ),
+    Key("local.lr", 0.01, kinds.POSITIVE, "learning rate"),
+    Key("local.schedule", "constant", kinds.SCHEDULE, "of the learning rate, a step a round"),
+    Key("local.momentum", 0.9, kinds.BELOW_ONE, "of a client's steps, fresh each visit"),
+    Key("local.nesterov", False, kinds.FLAG, "Nesterov's form of momentum"),
+    Key("local.weight_decay", 1e-5, kinds.NOT_NEGATIVE, "what pulls weights to zero"),
+    Key(
+        "local.decay",
+        "auto",
+        kinds.choice("auto coupled coupled_before decoupled"),
+        "where decay enters; auto: as the method prefers",
+    ),
+    Key("local.augment", True, kinds.FLAG, "the data set's usual augmentation"),
+    Key(
+        "run.engine",
+        "auto",
+        kinds.choice("auto sequential stacked", later="streamed flower"),
+        "how clients are run",
+    ),
+    Key("run.device", "auto", kinds.choice("auto cpu cuda"), "where it is computed"),
+    Key(
+        "run.precision",
+        "float32",
+        kinds.choice("float32 tf32 bfloat16 float64"),
+        "of arithmetic",
+    ),
+    Key("run.threads", 0, _COUNT, "CPU threads; 0: all cores"),
+    Key("run.compile", "auto", kinds.COMPILE, "compile the traced step"),
+    Key("run.chunk", 0, _COUNT, "clients in one program; 0: the engine's rule"),
+    Key(
+        "run.buffers",
+        "average",
+        kinds.choice("average local freeze"),
+        "what becomes of BatchNorm's statistics",
+    ),
+    Key("run.on_nonfinite", "stop", kinds.choice("stop skip_client"), "when numbers run away"),
+    Key("run.state_memory", 0.0, kinds.NOT_NEGATIVE, "GB of clients' states kept in memory"),
+    Key("run.state_dir", "", kinds.text("a path"), "where the rest of them goes"),
+    Key("run.eval_every", 1, _AT_LEAST_ONE, "rounds between evaluations"),
+    Key("run.checkpoint_every", 10, _COUNT, "rounds between checkpoints"),
+    Key("run.target", 0.0, kinds.SHARE, 'accuracy for "rounds to target"'),
+)
+BY_NAME = {key.name: key for key in KEYS}
+SECTIONS = ("data", "model", "local", "run")
+PARTITIONS = tuple(word for word in _PARTITIONS.words if word != "auto")
+LATER_KEYS = frozenset(
+    f"data.{name}"
+    for name in [
+        "fill",
+        "drop_remainder",
+        "alpha_coarse",
+        "alpha_fine",
+        "shards_per_client",
+        "classes_per_client",
+        "quantity_alpha",
+        "feature_noise",
+        "feature_rotation",
+        "server",
+        "labels",
+        "vocab",
+        "targets",
+        "label_noise",
+        "open_set_noise",
+        "attribute_noise",
+        "label_noise_kind",
+        "foreign",
+        "corruptions",
+        "severity",
+    ]
+)
+
+
+def unknown_key(name: str) -> InputError:
+    """Build the error for a key that there is not, with the nearest one that there is.
+
+    >>> print(unknown_key("alpha"))
+    unknown key 'alpha': did you mean 'data.alpha'?
+    """
+    if name in LATER_KEYS:
+        return InputError(f"the key '{name}' is not in this version")
+    section, _, last = name.rpartition(".")
+    if name in SECTIONS:
+        keys = ", ".join(key.name for key in KEYS if key.section == name)
+        return InputError(f"'{name}' is a table, not a key. Allowed: {keys}")
+    if section and section not in SECTIONS:
+        table = nearest(section, SECTIONS)
+        close = f"{table}.{last}" if f"{table}.{last}" in BY_NAME else None
+        return _unknown(name, close) if close else unknown("table", section, SECTIONS)
+    same = [key for key in BY_NAME if key.rpartition(".")[2] == last]
+    close = same[0] if same else nearest(name, BY_NAME)
+    keys_there = [key.name for key in KEYS if key.section == section]
+    return _unknown(name, close) if close else unknown("key", name, keys_there)
+
+
+def _unknown(name: str, close: str) -> InputError:
+    return InputError(f"unknown key '{name}': did you mean '{close}'?")

@@ -1,0 +1,216 @@
+"""From what was given to a whole recipe, and back."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fedkeel.errors import InputError
+from fedkeel.recipe import KEYS, Recipe, resolve
+
+positive = st.floats(1e-12, 1e12)
+EACH: dict[str, st.SearchStrategy[Any]] = {
+    "method": st.sampled_from(
+        ["fedavg", "clip(norm=3) + GCFed(head=fc2)", 'fedprox(mu=1) + gcfed(head=["fc1"])']
+    ),
+    "weighting": st.sampled_from(["samples", "uniform"]),
+    "rounds": st.integers(0, 10**9),
+    "cohort": st.integers(1, 10**6) | st.floats(1e-9, 1.0),
+    "server_lr": positive,
+    "seed": st.integers(0, 2**63 - 1),
+    "data.clients": st.integers(1, 10**6),
+    "data.alpha": positive,
+    "data.min_size": st.integers(0, 99),
+    "data.cap": st.booleans(),
+    "data.seed": st.integers(-1, 99),
+    "local.batch_size": st.integers(1, 10**6),
+    "local.batches": st.sampled_from(["keep", "drop", "pad"]),
+    "local.lr": positive | st.integers(1, 9),
+    "local.schedule": st.sampled_from(
+        ["constant", "exponential(0.998)", "halve(10)", "cosine(250)"]
+    ),
+    "local.momentum": st.floats(0, 0.999),
+    "local.nesterov": st.booleans(),
+    "local.weight_decay": st.floats(0, 10),
+    "run.engine": st.sampled_from(["auto", "sequential", "stacked"]),
+    "run.compile": st.sampled_from(["auto", True, False]),
+    "run.target": st.floats(0, 1),
+    "model.hidden": st.lists(st.integers(1, 99), min_size=2, max_size=2),
+}
+recipes = st.fixed_dictionaries({}, optional=EACH)
+quiet = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def word(key: str, value: Any) -> str:
+    from fedkeel.notation import write_value
+
+    return f"{key}={write_value(value)}"
+
+
+@quiet
+@given(recipes)
+def test_a_written_recipe_is_read_back(tmp_path: Path, given: dict[str, Any]) -> None:
+    recipe = resolve(None, [word(*pair) for pair in given.items()])
+    path = tmp_path / "recipe.toml"
+    path.write_text(recipe.to_toml(), encoding="utf-8")
+    again = resolve(path)
+    assert again == recipe
+    assert again.to_toml() == recipe.to_toml()
+    assert again.digest == recipe.digest
+    assert {key: recipe[key] for key in given} == given
+    assert tomllib.loads(recipe.to_toml()) == recipe.nested()
+
+
+@quiet
+@given(recipes, st.randoms(use_true_random=False))
+def test_order_says_nothing(given: dict[str, Any], random: Any) -> None:
+    words = [word(*pair) for pair in given.items()]
+    shuffled = random.sample(words, len(words))
+    assert resolve(None, words).digest == resolve(None, shuffled).digest
+
+
+def test_the_defaults_are_the_promised_ones() -> None:
+    nested = resolve().nested()
+    assert {key: value for key, value in nested.items() if not isinstance(value, dict)} == {
+        "format": 1,
+        "method": "gcfed",
+        "weighting": "samples",
+        "rounds": 100,
+        "cohort": 10,
+        "server_lr": 1.0,
+        "seed": 0,
+    }
+    assert nested["data"] == {
+        "name": "femnist-mini",
+        "clients": 100,
+        "partition": "dirichlet",
+        "alpha": 0.1,
+        "min_size": 1,
+        "cap": True,
+        "max_tries": 10000,
+        "seed": -1,
+    }
+    assert nested["model"] == {"name": "mlp", "hidden": [512, 256]}
+    assert nested["local"] == {
+        "epochs": 5,
+        "batch_size": 50,
+        "batches": "keep",
+        "lr": 0.01,
+        "schedule": "constant",
+        "momentum": 0.9,
+        "nesterov": False,
+        "weight_decay": 1e-5,
+        "decay": "auto",
+        "augment": True,
+    }
+    assert nested["run"] == {
+        "engine": "auto",
+        "device": "auto",
+        "precision": "float32",
+        "threads": 0,
+        "compile": "auto",
+        "chunk": 0,
+        "buffers": "average",
+        "on_nonfinite": "stop",
+        "state_memory": 0.0,
+        "state_dir": "",
+        "eval_every": 1,
+        "checkpoint_every": 10,
+        "target": 0.0,
+    }
+
+
+def test_keys_are_written_in_the_order_of_the_table() -> None:
+    names = [key.name for key in KEYS]
+    written = [key for key in resolve(None, ["seed=3", "data.alpha=1"]).values if key in names]
+    assert written == sorted(written, key=names.index)
+
+
+def test_the_command_line_wins_and_its_last_word(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text("rounds = 1\nseed = 1\n")
+    recipe = resolve(path, ["rounds=2", "rounds=3"])
+    assert (recipe["rounds"], recipe["seed"]) == (3, 1)
+
+
+def test_resolved_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text("rounds = 1\n[resolved]\nengine = 'other'\nanything = 2020-01-01\n")
+    assert resolve(path) == resolve(None, ["rounds=1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "left"),
+    [
+        ("", ["local.steps=7"], {"steps": 7}),
+        ("[local]\nsteps = 7\n", [], {"steps": 7}),
+        ("[local]\nepochs = 2\n", ["local.steps=7"], {"steps": 7}),
+        ("[local]\nsteps = 7\n", ["local.epochs=2"], {"epochs": 2}),
+    ],
+)
+def test_epochs_or_steps(tmp_path: Path, text: str, words: list[str], left: dict[str, int]) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    local = resolve(path, words).table("local")
+    assert {key: local[key] for key in ("epochs", "steps") if key in local} == left
+
+
+@pytest.mark.parametrize(
+    ("words", "used"),
+    [
+        (["data.partition=iid"], {"clients"}),
+        (["data.partition=natural"], set()),
+        (["data.partition=natural", "data.clients=7"], {"clients"}),
+        (["data.partition=file", "data.file=a.npz"], {"file"}),
+        ([], {"clients", "alpha", "min_size", "cap", "max_tries"}),
+    ],
+)
+def test_a_recipe_has_the_keys_that_its_partition_uses(words: list[str], used: set[str]) -> None:
+    assert set(resolve(None, words).table("data")) - {"name", "partition", "seed"} == used
+
+
+def test_paths_start_where_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deep").mkdir()
+    path = tmp_path / "deep" / "recipe.toml"
+    path.write_text("[data]\nname = 'a.npz'\npartition = 'file'\nfile = 'sub/b.npz'\n")
+    monkeypatch.chdir(tmp_path)
+    recipe = resolve(path, ["data.file=c.npz"])
+    assert recipe["data.name"] == str(tmp_path / "deep" / "a.npz")
+    assert recipe["data.file"] == str(tmp_path / "c.npz")
+    assert resolve(path)["data.file"] == str(tmp_path / "deep" / "sub" / "b.npz")
+
+
+def test_the_name_of_a_runs_folder() -> None:
+    recipe = resolve(
+        None, ["method=Clip(norm=1) + mine:Damped + gcfed", "seed=4", "data.name=./Scans.npz"]
+    )
+    assert recipe.folder_name() == f"clip+damped+gcfed-scans-s4-{recipe.digest}"
+    assert len(recipe.digest) == 8
+
+
+def test_the_digest_knows_an_integer_from_a_share() -> None:
+    one, all_ = resolve(None, ["cohort=1"]), resolve(None, ["cohort=1.0"])
+    assert one.digest != all_.digest
+    assert resolve(None, ["local.lr=1"]).digest == resolve(None, ["local.lr=1.0"]).digest
+
+
+def test_a_function_takes_the_further_keys() -> None:
+    recipe = resolve(None, ["data.name=mine:load", "data.size=3", "data.alpha=1"])
+    assert recipe.further("data") == {"size": 3}
+    assert recipe["model.name"] == "auto"
+    with pytest.raises(InputError, match="not in this version"):
+        resolve(None, ["data.name=mine:load", "data.severity=3"])
+
+
+def test_a_recipe_is_a_value() -> None:
+    assert isinstance(resolve(), Recipe)
+    assert resolve() == resolve()
+    with pytest.raises(AttributeError):
+        resolve().values = {}  # type: ignore[misc]
