@@ -12,6 +12,7 @@ from torch.func import grad_and_value
 from .composition import compose
 from .errors import InputError, require, unknown
 from .layout import Vector
+from .numerics.axpy import minus, plus
 from .numerics.mean import weighted_mean
 from .part import Batch, Part, Replies, Server, State, Step, Trajectory, Visit
 from .schedule import rate
@@ -65,17 +66,17 @@ class Local:
 
     def decayed(self, grad: Vector, params: Vector, order: str) -> Vector:
         """Add the pull of weight decay to a gradient, where this is its place."""
-        return grad + self.weight_decay * params if self.decay == order else grad
+        return plus(grad, self.weight_decay, params) if self.decay == order else grad
 
     def descend(
         self, params: Vector, velocity: Vector, grad: Vector, lr: Tensor
     ) -> tuple[Vector, Vector]:
         """Take one step of SGD; return the weights and the velocity."""
-        velocity = self.momentum * velocity + grad
-        direction = grad + self.momentum * velocity if self.nesterov else velocity
+        velocity = plus(grad, self.momentum, velocity)
+        direction = plus(grad, self.momentum, velocity) if self.nesterov else velocity
         if self.decay == "decoupled":
-            params = params - lr * self.weight_decay * params
-        return params - lr * direction, velocity
+            params = minus(params, lr * self.weight_decay, params)
+        return minus(params, lr, direction), velocity
 
     def travel(self, steps: int, lr: float) -> float:
         """Return how far a gradient of one moves a weight in so many steps."""

@@ -22,7 +22,7 @@ SETTING = {
     "data.clients": "100",
     "data.alpha": "0.1",
     "cohort": "5",
-    "rounds": "40",
+    "rounds": "30",
     "local.epochs": "5",
     "local.lr": "0.02",
     "local.momentum": "0.9",
