@@ -15,6 +15,7 @@ import torch
 from .arithmetic import arithmetic, guarded
 from .data.federation import Federation, Samples
 from .engines.base import Pool
+from .engines.careful import Careful
 from .engines.choice import Graphs, choose, workshop
 from .errors import Diverged, InputError
 from .history import Round
@@ -40,6 +41,15 @@ class Session:
     world: World
     test: Samples
     resolved: Mapping[str, Any]  # what "auto" became
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What "auto" became, and what it came to where that had to be given up."""
+        engine = self.world.engine
+        if not isinstance(engine, Careful) or not engine.failed:
+            return dict(self.resolved)
+        plain = {"engine": "sequential", "why": engine.failed[0], "chunk": 1, "compile": False}
+        return {**self.resolved, **plain}
 
     @property
     def metric(self) -> str:

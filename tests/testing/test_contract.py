@@ -424,7 +424,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "random": (Shaking(), "global generator"),
     "a side effect": (Diary(), "repeated.*arguments alone"),
     "branches": (Branching(), "torch.where"),
-    "branches on its number": (NumberBranching(), "one of its numbers.*torch.where"),
+    "branches on its number": (NumberBranching(), "number of the method.*torch.where"),
     "replaces the gradient": (Replacing(), "erases .* to the gradient"),
     "replaces the update": (Averaging(), "erases .* to the update"),
     "replaces the weights": (Overweight(), "erases .* to the weights"),

@@ -139,7 +139,8 @@ class Federation:
 
     def indices(self, client: int) -> Owners:
         """Return the positions of a client's samples in the training set, ascending."""
-        require(0 <= client < self.clients, "client", client, f"from 0 to {self.clients - 1}")
+        if not 0 <= client < self.clients:
+            require(False, "client", client, f"from 0 to {self.clients - 1}")
         positions, starts = self._rows
         return positions[starts[client] : starts[client + 1]]
 

@@ -31,9 +31,7 @@ class Careful:
             except (RuntimeError, TypeError, NotImplementedError, Untraceable) as error:
                 if isinstance(error, InputError) and not isinstance(error, Untraceable):
                     raise
-                first = str(error).split(". ")[0].splitlines()[0]
+                first = str(error).split(": use ")[0].split(". ")[0].splitlines()[0]
                 self.failed.append(first)
-                log.warning(
-                    "one client runs after another, as the step cannot be traced: %s", first
-                )
+                log.warning("clients run one after another: %s", first)
         return self.plain.visits(errand)

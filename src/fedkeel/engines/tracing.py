@@ -82,9 +82,8 @@ def _explained() -> Iterator[None]:
             ) from error
         if any(word in str(error) for word in ("data-dependent", "make_fx", "item()")):
             raise Untraceable(
-                "the method's step cannot be traced, because a hook branches on the value of a "
-                "tensor or of one of its numbers: use torch.where there, or engine='sequential' "
-                f"({first})"
+                "the step cannot be traced, because the model or a hook branches on the value of a "
+                "tensor or of a number of the method: use torch.where, or engine='sequential'"
             ) from error
         raise
 

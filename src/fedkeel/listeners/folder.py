@@ -35,6 +35,7 @@ class RunFolder:
         self.lines: list[dict[str, Any]] = []
         self.file: TextIO | None = None
         self.method = ("", "")
+        self.recipe: dict[str, Any] = {}
 
     @classmethod
     def claim(cls, out: str | os.PathLike[str]) -> RunFolder:
@@ -60,8 +61,8 @@ class RunFolder:
         written = dict(recipe) if recipe else described(session)
         self.method = str(written["method"]), str(session.resolved.get("method", written["method"]))
         self.path.mkdir(parents=True, exist_ok=True)
-        text = write_toml({**written, "resolved": dict(session.resolved)})
-        _atomic(self.path / "recipe.toml", lambda f: f.write(text.encode()))
+        self.recipe = written
+        self._write_recipe(session)
         federation = session.federation
         counts = (
             federation.label_counts
@@ -76,6 +77,10 @@ class RunFolder:
             ),
         )
         self.file = (self.path / "rounds.jsonl").open("w", encoding="utf-8")
+
+    def _write_recipe(self, session: Session) -> None:
+        text = write_toml({**self.recipe, "resolved": session.chosen})
+        _atomic(self.path / "recipe.toml", lambda f: f.write(text.encode()))
 
     def add(self, round: Round) -> None:
         """Write a round's line, and hand it to the system at once."""
@@ -92,9 +97,8 @@ class RunFolder:
             self.file.close()
         if self.session is None:
             return
-        digest = None
-        if self.last is not None:
-            digest = self._model(self.last)
+        self._write_recipe(self.session)
+        digest = self._model(self.last) if self.last is not None else None
         summary = self._summary(self.session, failed, digest)
         text = json.dumps(summary, indent=2) + "\n"
         _atomic(self.path / "summary.json", lambda f: f.write(text.encode()))
