@@ -25,7 +25,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 $(READY): pyproject.toml requirements.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $(READY)

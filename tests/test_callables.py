@@ -60,7 +60,6 @@ def test_what_fits(name: str, value: Any, fitted: Any) -> None:
         ("on", 1, "true or false"),
         ("steps", 1.0, "an integer"),
         ("steps", True, "an integer"),
-        ("where", 1, "text"),
         ("names", 1, "text or a list"),
     ],
 )

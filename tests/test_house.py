@@ -58,7 +58,7 @@ def _statements(tree: ast.AST, nested: bool) -> Iterator[ast.AST]:
 
 # Storeys, from the ground: a file sees its own storey and those below.
 STOREYS: list[tuple[str, ...]] = [
-    ("errors", "notation", "numerics", "printing", "schedule", "callables"),
+    ("errors", "notation", "numerics", "printing", "schedule", "callables", "trees"),
     ("layout", "draws", "numbers"),
     ("task",),
     ("part",),
@@ -66,11 +66,11 @@ STOREYS: list[tuple[str, ...]] = [
     ("rounds",),
     ("data", "models", "settings"),
     ("methods",),
-    ("engines", "errands", "evaluation"),
+    ("engines", "errands", "evaluation", "checks"),
     ("loop", "arithmetic", "history"),
     ("results", "listeners"),
     ("session",),
-    ("testing", "papers", "names"),
+    ("testing", "papers", "names", "spoken"),
     ("stored", "recipe"),
     ("cli",),
     ("__init__", "__main__"),

@@ -82,5 +82,8 @@ def _typed(place: str, value: Value, annotation: str) -> Value:
         return value
     if type(value) is int and float in kinds:
         return float(value)
+    if type(value) is int and kinds == {str}:
+        return str(value)
     allowed = " or ".join(spoken for kind, spoken in _SPOKEN.items() if kind in kinds)
-    raise InputError(f"{place}={value!r} is of the wrong type: it must be {allowed}")
+    quoted = f', as in "{value}"' if kinds == {str} else ""
+    raise InputError(f"{place}={value!r} is of the wrong type: it must be {allowed}{quoted}")

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from . import trees
 from .data.federation import Federation
 from .data.plan import Rows, plan
 from .engines.base import Errand, Pool
@@ -64,9 +64,8 @@ def errand(
         batches=local.batches,
         seed=seed,
         round=round,
+        no_single_rows=no_single_rows,
     )
-    if no_single_rows:
-        rows = [r[(r >= 0).sum(axis=1) != 1] for r in rows]
     if not part.selects:
         return gathered._replace(batches=rows)
     weights = [_at(c.cpu().numpy(), r, 0) for c, r in zip(gathered.coresets, rows, strict=True)]
@@ -74,11 +73,11 @@ def errand(
     return gathered._replace(batches=places, weights=weights)
 
 
-def stacked(trees: Sequence[Any]) -> Any:
+def stacked(alike: Sequence[Any]) -> Any:
     """Stack trees of tensors, leaf by leaf."""
-    if not pytree.tree_leaves(trees[0]):
-        return trees[0]
-    return pytree.tree_map(lambda *leaves: torch.stack(leaves), *trees)
+    if not trees.tree_leaves(alike[0]):
+        return alike[0]
+    return trees.tree_map(lambda *leaves: torch.stack(leaves), *alike)
 
 
 def _at(values: np.ndarray[Any, Any], rows: Rows, padding: int) -> np.ndarray[Any, Any]:

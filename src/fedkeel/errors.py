@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from numbers import Real
 
 
 class InputError(ValueError):
@@ -61,3 +62,17 @@ def require(holds: bool, name: str, value: object, allowed: str) -> None:
     """
     if not holds:
         raise InputError(f"{name}={value!r} is out of range: it must be {allowed}")
+
+
+def number(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> None:
+    """Raise unless a value is a number in its range; true and false are none.
+
+    >>> number("mu", 0.1, "a number >= 0", lambda mu: mu >= 0)
+    """
+    plain = isinstance(value, Real) and not isinstance(value, bool)
+    require(plain and holds(float(value)), name, value, allowed)  # type: ignore[arg-type]
+
+
+def flag(name: str, value: object) -> None:
+    """Raise unless a value is true or false."""
+    require(isinstance(value, bool), name, value, "true or false")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from . import trees
 from .data.federation import Federation, Samples
 from .data.plan import cohort
 from .engines.base import Answers, Engine, Errand, Pool
@@ -111,11 +111,11 @@ def play(world: World, kept: Kept, number: int) -> tuple[Kept, Report]:
         no_single_rows=world.rows_meet and world.method.local.batches == "keep",
     )
     answers = world.engine.visits(work)
-    report = _report(world, work, answers)
     present = _present(world, answers, clients, number)
+    report = _report(world, work, answers, present)
     if len(present) < len(clients):
         clients = [clients[i] for i in present]
-        answers = pytree.tree_map(lambda t: t[present], answers)
+        answers = trees.tree_map(lambda t: t[present], answers)
     return _merged(world, kept, answers, clients, server), report
 
 
@@ -136,13 +136,13 @@ def rounds(
 
 def _present(world: World, answers: Answers, clients: Sequence[int], number: int) -> list[int]:
     """Return the places of those whose answers are finite; raise where the run cannot go on."""
-    leaves = pytree.tree_leaves((answers.updates, answers.note))
+    leaves = trees.tree_leaves((answers.updates, answers.note))
     good = torch.stack([_finite(t) for t in leaves if t.is_floating_point()]).all(0).tolist()
     present = [i for i, fine in enumerate(good) if fine]
     if present and (len(present) == len(clients) or world.on_nonfinite == "skip_client"):
         return present
     lost = ", ".join(str(k) for k, fine in zip(clients, good, strict=True) if not fine)
-    raise Diverged(number + 1, f"what came back from client {lost} is not finite")
+    raise Diverged(number + 1, f"what came back is not finite, of: client {lost}")
 
 
 def _finite(t: Tensor) -> Tensor:
@@ -192,22 +192,25 @@ def _averaged(rows: Tensor, weights: Tensor) -> Tensor:
 
 def _by_client(tree: State, clients: Sequence[int]) -> Remembered:
     """Cut stacked states into one a client, of its own storage."""
-    if not pytree.tree_leaves(tree):
+    if not trees.tree_leaves(tree):
         return {}
-    return {k: pytree.tree_map(lambda t, i=i: t[i].clone(), tree) for i, k in enumerate(clients)}
+    return {k: trees.tree_map(lambda t, i=i: t[i].clone(), tree) for i, k in enumerate(clients)}
 
 
-def _report(world: World, work: Errand, answers: Answers) -> Report:
-    """Count steps, rows and bytes: four a weight or note element, buffers in their own types."""
+def _report(world: World, work: Errand, answers: Answers, present: Sequence[int]) -> Report:
+    """Count steps, rows and bytes: four a weight or note element, buffers in their own types.
+
+    The loss is that of the clients whose answers count.
+    """
     count = len(work.clients)
     buffers = world.buffer_bytes if world.buffers == "average" else 0
     model = count * (4 * work.sent.params.numel() + buffers)
     down, up = (
-        sum(t.numel() for t in pytree.tree_leaves(note)) for note in (work.sent.note, answers.note)
+        sum(t.numel() for t in trees.tree_leaves(note)) for note in (work.sent.note, answers.note)
     )
     return Report(
         tuple(work.clients),
-        float(answers.loss.double().sum() / answers.rows.double().sum()),
+        float(answers.loss[present].double().sum() / answers.rows[present].double().sum()),
         sum(len(rows) for rows in work.batches),
         int(np.count_nonzero(np.concatenate([r.ravel() for r in work.batches]) >= 0)),
         model + 4 * up,

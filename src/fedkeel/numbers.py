@@ -7,6 +7,7 @@ A traced step must not have a strength or a learning rate baked in: every field 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
@@ -43,8 +44,7 @@ def _filled(value: Any, given: Iterator[Number]) -> Any:
         return tuple(_filled(item, given) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    # Around the constructor, whose checks are for floats and have been passed.
-    fresh = object.__new__(type(value))
+    fresh = copy(value)  # not through the constructor, whose checks are for floats and have passed
     for field in fields(value):
         held = getattr(value, field.name)
         number = field.type in (float, "float")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import NamedTuple
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from torch.func import grad_and_value
 
 from .composition import compose
-from .errors import InputError, require, unknown
+from .errors import InputError, flag, number, require, unknown
 from .layout import Vector
 from .numerics.axpy import minus, plus
 from .numerics.mean import weighted_mean
@@ -48,10 +49,12 @@ class Local:
             ("batch_size", self.batch_size),
         ):
             if count is not None:
-                require(isinstance(count, int) and count >= 1, name, count, "an integer >= 1")
-        require(self.lr >= 0, "lr", self.lr, "a number >= 0")
-        require(0 <= self.momentum < 1, "momentum", self.momentum, "a number in [0, 1)")
-        require(self.weight_decay >= 0, "weight_decay", self.weight_decay, "a number >= 0")
+                whole = isinstance(count, int) and not isinstance(count, bool)
+                require(whole and count >= 1, name, count, "an integer >= 1")
+        number("lr", self.lr, "a number > 0", lambda lr: 0 < lr < inf)
+        number("momentum", self.momentum, "a number in [0, 1)", lambda rho: 0 <= rho < 1)
+        number("weight_decay", self.weight_decay, "a number >= 0", lambda wd: 0 <= wd < inf)
+        flag("nesterov", self.nesterov)
         for what, word, allowed in (
             ("decay", self.decay, DECAYS),
             ("batches", self.batches, BATCHES),
@@ -135,7 +138,7 @@ class Algorithm:
         """Check, and let the method choose the order of weight decay where none was set."""
         if self.weighting not in WEIGHTINGS:
             raise unknown("weighting", str(self.weighting), WEIGHTINGS)
-        require(self.server_lr >= 0, "server_lr", self.server_lr, "a number >= 0")
+        number("server_lr", self.server_lr, "a number > 0", lambda lr: 0 < lr < inf)
         if self.local.decay == "auto":
             chosen = self.part.prefers_decay or "coupled"
             object.__setattr__(self, "local", replace(self.local, decay=chosen))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections import deque
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
 from .arithmetic import arithmetic, guarded
+from .checks import check, notice
 from .data.federation import Federation, Samples
 from .engines.base import Pool
 from .engines.careful import Careful
@@ -20,14 +21,12 @@ from .engines.choice import Graphs, choose, workshop
 from .errors import Diverged, InputError
 from .history import Round
 from .listeners.folder import RunFolder
-from .loop import World, rounds, start
+from .loop import NOTHING, Result, World, rounds, start
 from .part import Part
 from .rounds import Algorithm
 from .settings import Settings
-from .task import Task, cross_entropy
+from .task import Task
 from .transforms import centred
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +65,19 @@ class Session:
             last=self.settings.rounds,
             eval_every=self.settings.eval_every,
         )
-        shown = self.task.placed(torch.device("cpu"), self.settings.dtype)
-        shown = replace(shown, channels_last=self.world.task.channels_last)
         for result in guarded(played, self.settings):
-            yield Round.of(result, shown)
+            yield Round.of(result, self._shown)
+
+    def untrained(self) -> Round:
+        """Return the initial model, not evaluated."""
+        state = start(self.world).server
+        return Round.of(Result(0, state, NOTHING, None, None, 0.0), self._shown)
+
+    @cached_property
+    def _shown(self) -> Task:
+        """The task on the CPU, to put finished weights into."""
+        shown = self.task.placed(torch.device("cpu"), self.settings.dtype)
+        return replace(shown, channels_last=self.world.task.channels_last)
 
 
 def prepare(
@@ -83,7 +91,7 @@ def prepare(
 
     Sessions whose models are built alike may share ``graphs``: each step is then traced once.
     """
-    _check(method, task, federation)
+    check(method, task, federation)
     cohort = settings.clients(federation.clients, int((federation.sizes > 0).sum()))
     device, dtype = settings.place, settings.dtype
     mine = task.placed(
@@ -97,9 +105,7 @@ def prepare(
     with arithmetic(settings):
         shop = workshop(method, mine, pool, settings.seed, federation.classes)
         engine, shop, choice = choose(shop, federation.sizes, settings, cohort, graphs)
-    alone = (federation.sizes % method.local.batch_size == 1).any()
-    if shop.rows_meet and method.local.batches == "keep" and alone:
-        log.info("samples of a batch meet in this model or method: a last batch of one is left out")
+    notice(method.local, federation, shop.rows_meet)
     world = World(
         method,
         shop.task,
@@ -264,17 +270,6 @@ def train(
         out=out,
     )
     return deque(played, maxlen=1).pop()
-
-
-def _check(method: Algorithm, task: Task, federation: Federation) -> None:
-    if not task.layout.slots:
-        raise InputError(
-            "the model has no trainable parameter: set requires_grad on those to train"
-        )
-    if task.criterion is cross_entropy and federation.classes is None:
-        raise InputError(
-            "these targets are not classes: give the task a criterion and a metric of its own"
-        )
 
 
 def _version() -> str:

@@ -14,7 +14,7 @@ from .errors import InputError
 from .results.folders import read
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """What a run left: its recipe, its rounds, its summary and its final weights."""
 
@@ -23,6 +23,10 @@ class Run:
     rounds: Sequence[Mapping[str, Any]]
     summary: Mapping[str, Any]
     state_dict: Mapping[str, Tensor]
+
+    def __repr__(self) -> str:
+        """Say what one looks for."""
+        return f"Run({str(self.path)!r}, {self.summary['method']}, {self.summary['rounds']} rounds)"
 
     def module(self) -> nn.Module:
         """Return the model of the recipe with the run's weights."""

@@ -177,14 +177,21 @@ class Task:
         if any(_uses_batch(module) for module in self._training.modules()):
             return True
         rng = np.random.default_rng(0)
-        params = torch.from_numpy(rng.normal(0, 0.1, self.layout.size)).to(self.initial())
-        other = torch.cat([x[:-1], x[:1]])
+
+        def drawn(shape: Sequence[int]) -> Tensor:
+            return torch.from_numpy(rng.normal(0, 1, shape)).to(self.initial())
+
+        params = 0.3 * drawn((self.layout.size,))
+        rows = drawn(x.shape) if x.is_floating_point() else x
+        last = drawn(x[-1:].shape) if x.is_floating_point() else x.max() - x[-1:]
         with torch.no_grad():
             said, otherwise = (
-                self.forward(params, self.buffers(), rows, noise=noise)[0].logits[:-1]
-                for rows in (x, other)
+                self.forward(params, self.buffers(), batch, noise=noise)
+                for batch in (rows, torch.cat([rows[:-1], last]))
             )
-        return not torch.allclose(said, otherwise, rtol=1e-4, atol=1e-7)
+        pairs = [(said[0].logits[:-1], otherwise[0].logits[:-1])]
+        pairs += [(said[1][name], otherwise[1][name]) for name in said[1]]
+        return not all(torch.allclose(a, b, rtol=1e-6, atol=1e-9) for a, b in pairs)
 
     def losses(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Return the criterion of every sample, ``(B,)``."""

@@ -97,6 +97,6 @@ def test_modules_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.Mon
         from_function("user_brokn:f")
 
 
-def test_the_functions_own_errors_are_its_own(module: str) -> None:
-    with pytest.raises(TypeError):
+def test_the_functions_own_errors_are_named(module: str) -> None:
+    with pytest.raises(InputError, match=r":pairs' failed with \w*TypeError"):
         from_function(f"{module}:pairs", {"scale": "wide"})

@@ -89,7 +89,7 @@ def test_the_summary(finished: Finished) -> None:
     assert (found["format"], found["metric"]) == (1, "accuracy")
     assert found["data_sha256"] == held.sha256
     assert {"fedkeel", "torch", "numpy"} <= set(found["versions"])
-    assert "FedProx(mu=0.1)" in found["method"]
+    assert found["method"] == "fedprox + gcfed"
 
 
 def test_the_fingerprint_by_hand(finished: Finished) -> None:

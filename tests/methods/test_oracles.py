@@ -50,7 +50,6 @@ VARIED: list[tuple[Case, str, dict[str, Any], dict[str, Any]]] = [
     (FEDAVG, "mlp", {"momentum": 0.0, "weight_decay": 0.0}, {}),
     (FEDAVG, "mlp", {"batch_size": 1}, {}),
     (FEDAVG, "mlp", {"batch_size": 50, "server_lr": 1.7}, {}),
-    (FEDAVG, "mlp", {"lr": 0.0}, {}),
     (GCFED, "conv", {}, {"cohort": 1.0}),
     (GCFED, "conv", {}, {"cohort": 1, "rounds": 5}),
     (FEDAVG, "mlp", {"batches": "drop", "batch_size": 6}, {"cohort": 1.0}),

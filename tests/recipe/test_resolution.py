@@ -117,8 +117,6 @@ def test_the_defaults_are_the_promised_ones() -> None:
         "chunk": 0,
         "buffers": "average",
         "on_nonfinite": "stop",
-        "state_memory": 0.0,
-        "state_dir": "",
         "eval_every": 1,
         "checkpoint_every": 10,
         "target": 0.0,

@@ -34,7 +34,7 @@ class Samples(NamedTuple):
     y: Tensor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """A data set before anybody owns a part of it.
 
@@ -54,6 +54,11 @@ class Source:
     owner: Owners | None = None
     labels: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Say what one looks for."""
+        rows = f"{len(self.train.x)} + {len(self.test.x)} samples"
+        return f"Source({self.name!r}, {rows}, {self.classes} classes)"
+
     def split(
         self, partition: Partition, clients: int | None = None, seed: int = 0, server: float = 0.0
     ) -> Federation:
@@ -72,7 +77,8 @@ class Source:
         rest = np.flatnonzero(owner != SERVER)
         natural = None if self.owner is None else self.owner[rest]
         owner[rest] = partition.owners(labels[rest], natural, clients, generator(seed, "split"))
-        return Federation(self, owner, partition.name, clients or int(owner.max()) + 1)
+        count = clients or int(owner.max()) + 1
+        return Federation(self, owner, partition.name, count, partition)
 
     @cached_property
     def sha256(self) -> str:
@@ -84,7 +90,7 @@ class Source:
         return digest.hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Federation:
     """A data set and who holds which of its training samples.
 
@@ -95,12 +101,18 @@ class Federation:
         owner: For every training sample 0 .. clients-1, -1 (nobody's) or -2 (the server's).
         partition: The name of the rule that split it.
         clients: How many clients there are, those without samples included.
+        rule: The partition that split it, with its numbers, if one did.
     """
 
     source: Source
     owner: Owners
     partition: str
     clients: int
+    rule: Partition | None = None
+
+    def __repr__(self) -> str:
+        """Say what one looks for."""
+        return f"Federation({self.name!r}, {self.clients} clients, {self.partition})"
 
     def __post_init__(self) -> None:
         """Refuse owners that do not fit the samples."""

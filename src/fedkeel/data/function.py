@@ -35,7 +35,12 @@ def from_function(
     with working_directory_first():
         function = attribute(text)
         _check_options(text, function, options)
-        returned = function(**options)
+        try:
+            returned = function(**options)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"'{text}' failed with {type(error).__name__}: {error}") from error
     if not isinstance(returned, tuple | list) or len(returned) != 4:
         found = (
             f"{len(returned)} values"

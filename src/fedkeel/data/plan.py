@@ -25,6 +25,7 @@ def plan(
     batches: str,
     seed: int,
     round: int,
+    no_single_rows: bool = False,
 ) -> list[Rows]:
     """Shuffle each client's chosen samples into batches ``(T, B)``, afresh every epoch.
 
@@ -32,7 +33,8 @@ def plan(
 
     With ``steps`` the batches of successive passes are taken until there are enough. The short last
     batch of a pass is kept, dropped, or (``pad``) filled: the client's first samples are repeated
-    before the shuffle, as the GC-Fed experiments do.
+    before the shuffle, as the GC-Fed experiments do. With ``no_single_rows`` a last batch of one
+    sample is dropped.
     """
     listed = [_padded(rows, batch_size) if batches == "pad" else rows for rows in chosen]
     alike: dict[int, list[int]] = {}
@@ -40,7 +42,8 @@ def plan(
         alike.setdefault(len(rows), []).append(i)
     plans: list[Rows] = [np.empty((0, batch_size), dtype=np.int64)] * len(listed)
     for n, which in alike.items():
-        per_pass = n // batch_size if batches == "drop" else -(-n // batch_size)
+        dropped = batches == "drop" or (no_single_rows and n % batch_size == 1 % batch_size)
+        per_pass = n // batch_size if dropped else -(-n // batch_size)
         passes = _passes(per_pass, epochs, steps)
         if passes and per_pass:
             order = _orders(n, passes, [clients[i] for i in which], seed, round)

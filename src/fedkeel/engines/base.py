@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..data.federation import Samples
 from ..data.plan import Rows
 from ..numerics.random import generator
@@ -36,7 +36,7 @@ class Errand(NamedTuple):
     def visit(self, task: Task, i: int) -> Visit:
         """Return what client ``i`` of the cohort may look at."""
         anchor = self.sent.params
-        take = pytree.tree_map(lambda t: t[i], (self.buffers, self.memories))
+        take = trees.tree_map(lambda t: t[i], (self.buffers, self.memories))
         return Visit(
             task,
             torch.tensor(self.round),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+import torch
+
 from ..errors import InputError
 from .base import Answers, Engine, Errand
 from .tracing import Untraceable
@@ -29,7 +31,8 @@ class Careful:
             try:
                 return self.fast.visits(errand)
             except (RuntimeError, TypeError, NotImplementedError, Untraceable) as error:
-                if isinstance(error, InputError) and not isinstance(error, Untraceable):
+                told = isinstance(error, InputError) and not isinstance(error, Untraceable)
+                if told or isinstance(error, torch.OutOfMemoryError):
                     raise
                 first = str(error).split(": use ")[0].split(". ")[0].splitlines()[0]
                 self.failed.append(first)

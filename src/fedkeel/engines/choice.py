@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..numbers import numbers, renumbered
 from ..rounds import Algorithm, Local
 from ..settings import Settings
-from ..task import Task
+from ..task import Task, cross_entropy
 from .base import Engine, Pool, Workshop
 from .careful import Careful
 from .rules import chunk_width, compiles, step_operations, unrolled
@@ -76,8 +76,13 @@ def choose(
     compiled = _compiled(settings, step * _turns(float(sizes.mean()), local) * cohort)
     unroll = unrolled(step, compiled, trail)
     method = renumbered(shop.method, [0.0] * len(numbers(shop.method)))
-    kind = repr(method), settings.precision, settings.device, settings.buffers, rows, compiled
-    programs = {} if graphs is None else graphs.setdefault(kind, {})
+    kind = (
+        *(repr(method), repr(shop.task.model), shop.task.head, shop.task.criterion, rows, compiled),
+        *(settings.precision, settings.device, settings.buffers),
+    )
+    # What is frozen is part of a graph, so such a model shares none.
+    frozen = any(not p.requires_grad for p in shop.task.model.parameters())
+    programs = {} if graphs is None or frozen else graphs.setdefault(kind, {})
     engine = Stacked(shop, width, rows, turns, compile=compiled, unroll=unroll, programs=programs)
     said = {"engine": "stacked", "chunk": width, "compile": compiled}
     if settings.engine == "stacked":
@@ -125,15 +130,15 @@ def _about_model(x: Tensor) -> Iterator[None]:
 def _check_output(task: Task, logits: Tensor, y: Tensor, classes: int | None) -> None:
     """Check that there is a logit for each class, and that the criterion gives a loss a sample."""
     width = logits.shape[-1] if logits.dim() > 1 else 0
+    if task.criterion is cross_entropy and classes is not None and width < classes:
+        raise InputError(
+            f"the data has labels up to {classes - 1}, but the model gives {width} logits: "
+            f"it needs {classes}"
+        )
     if task.classes is not None and task.head is not None and task.classes != width:
         raise InputError(
             f"head '{task.head}' gives {task.classes} values, but the model {width} logits: name "
             "the module that gives the logits with Task(head=...)"
-        )
-    if task.classes is not None and classes is not None and width < classes:
-        raise InputError(
-            f"the data has labels up to {classes - 1}, but the model gives {width} logits: "
-            f"it needs {classes}"
         )
     try:
         task.losses(logits, y)

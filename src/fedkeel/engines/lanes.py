@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..part import Batch
 from .base import Answers, Errand
 from .timetable import Ints, Stretch, stretches
@@ -73,7 +73,7 @@ class Lanes:
         who = np.arange(len(self.turns))
         batch = self._batch(who, who * 0, self.turns[0], int(self.sizes.max()))
         args = (self.shared, self.mine, batch, *self._lengths(self.engine.longest))
-        leaves = pytree.tree_leaves(args)
+        leaves = trees.tree_leaves(args)
         rows = batch.weight.shape[2]
         visit = self.engine.program("visit", len(who), leaves, lambda: args, rows)
         upload, memory, loss, seen = visit.fold(visit.run(leaves))
@@ -120,7 +120,7 @@ class Lanes:
     def _walked(self, now: Leaves, stretch: Stretch, mine: Mine) -> Leaves:
         """Take the turns of a stretch, several in one program where that is possible."""
         engine, done = self.engine, 0
-        constants: Leaves = pytree.tree_leaves((self.shared, mine))
+        constants: Leaves = trees.tree_leaves((self.shared, mine))
         while done < stretch.turns:
             steps = stretch.step + done
             ahead = steps[:, None] + np.arange(min(engine.unroll, stretch.turns - done))
@@ -162,7 +162,7 @@ class Lanes:
             index = self._index(lanes)
             batch = self._batch(who[lanes], steps[lanes], 1, size)
             some = _picked(mine, index)
-            constants = pytree.tree_leaves((self.shared, some))
+            constants = trees.tree_leaves((self.shared, some))
             moved = self._stepped([t[index] for t in now], batch, constants, some)
             for whole, part in zip(after, moved, strict=True):
                 whole.index_copy_(0, index, part)
@@ -206,10 +206,11 @@ class Lanes:
         return self.engine.program("walk", count, leaves, args, rows).run(leaves)
 
     def _begun(self, mine: Mine) -> Leaves:
-        leaves: Leaves = pytree.tree_leaves((self.shared, mine))
+        leaves: Leaves = trees.tree_leaves((self.shared, mine))
         count = len(mine.label_counts)
         self.beginning = self.engine.program("begin", count, leaves, lambda: (self.shared, mine))
-        return self.beginning.run(leaves)
+        # What all lanes share comes expanded; a compiled step wants what it will see ever after.
+        return [t.contiguous() for t in self.beginning.run(leaves)]
 
     def _note(self, who: Ints, steps: Ints, moved: Tensor) -> None:
         """Keep what each lane's weights moved in this step."""
@@ -225,7 +226,7 @@ class Lanes:
         now = self.beginning.fold(ended)
         walked = Walked(now.params, now.buffers, steps, travel, gram, tuple(self.trail))
         args = (self.shared, self.mine, walked)
-        leaves = pytree.tree_leaves(args)
+        leaves = trees.tree_leaves(args)
         finish = self.engine.program("finish", len(steps), leaves, lambda: args)
         upload, memory = finish.fold(finish.run(leaves))
         return Answers(upload.update, upload.buffers, upload.note, memory, now.loss, now.rows)
@@ -242,7 +243,7 @@ class Lanes:
 
 
 def _picked(mine: Mine, index: Tensor) -> Mine:
-    picked: Mine = pytree.tree_map(lambda t: t.index_select(0, index), mine)
+    picked: Mine = trees.tree_map(lambda t: t.index_select(0, index), mine)
     return picked
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..part import State, Trajectory
 from ..rounds import Progress, Upload
 from .base import Answers, Errand, Workshop
@@ -22,7 +22,7 @@ class Sequential:
     def visits(self, errand: Errand) -> Answers:
         """Let every client of the cohort train, in order."""
         visited = [self._visit(errand, i) for i in range(len(errand.clients))]
-        return pytree.tree_map(lambda *leaves: torch.stack(leaves), *visited)  # type: ignore[no-any-return]
+        return trees.tree_map(lambda *leaves: torch.stack(leaves), *visited)  # type: ignore[no-any-return]
 
     def _visit(self, errand: Errand, i: int) -> Answers:
         method = self.shop.method

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.func import vmap
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..numbers import numbers
 from .base import Answers, Errand, Workshop
 from .lanes import Lanes
@@ -56,7 +56,7 @@ class Stacked:
         groups = [order[i : i + self.width] for i in range(0, len(order), self.width)]
         parts = [Lanes(self, errand, group).visits() for group in groups]
         back = torch.from_numpy(np.argsort(order)).to(errand.sent.params.device)
-        joined: Answers = pytree.tree_map(lambda *t: torch.cat(t).index_select(0, back), *parts)
+        joined: Answers = trees.tree_map(lambda *t: torch.cat(t).index_select(0, back), *parts)
         return joined
 
     @property
@@ -102,8 +102,8 @@ class Stacked:
             return lambda shared, *own: vmap(verb, in_dims=(None, *(0 for _ in own)))(shared, *own)
 
         def single(shared: Shared, *own: Any) -> Any:
-            ended = verb(shared, *pytree.tree_map(lambda t: t[0], own))
-            return pytree.tree_map(lambda t: t.unsqueeze(0), ended)
+            ended = verb(shared, *trees.tree_map(lambda t: t[0], own))
+            return trees.tree_map(lambda t: t.unsqueeze(0), ended)
 
         return single
 

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..draws import is_random
 from ..errors import InputError
 
@@ -35,20 +35,20 @@ class Program(NamedTuple):
     """A function over a flat list of tensors, and how its results fold up again."""
 
     run: Callable[[Sequence[Tensor]], Leaves]
-    spec: pytree.TreeSpec
+    spec: trees.TreeSpec
 
     def fold(self, results: Leaves) -> Any:
         """Return the results as the function had them."""
-        return pytree.tree_unflatten(results, self.spec)
+        return trees.tree_unflatten(results, self.spec)
 
 
 def program(fn: Function, args: tuple[Any, ...], *, trace: bool, compile: bool) -> Program:
     """Flatten ``fn`` for arguments of this structure; trace it for their shapes; compile that."""
-    leaves, inner = pytree.tree_flatten(args)
-    outer: list[pytree.TreeSpec] = []
+    leaves, inner = trees.tree_flatten(args)
+    outer: list[trees.TreeSpec] = []
 
     def flat(*tensors: Tensor) -> Leaves:
-        results, spec = pytree.tree_flatten(fn(*pytree.tree_unflatten(tensors, inner)))
+        results, spec = trees.tree_flatten(fn(*trees.tree_unflatten(tensors, inner)))
         outer[:] = [spec]
         return results
 
@@ -65,7 +65,11 @@ def program(fn: Function, args: tuple[Any, ...], *, trace: bool, compile: bool) 
         with torch.no_grad():
             return list(run(*tensors))
 
-    return Program(quietly, outer[0])
+    def by_turns(tensors: Sequence[Tensor]) -> Leaves:
+        with _ONE_AT_A_TIME:  # a compiled graph will not run while another thread traces
+            return quietly(tensors)
+
+    return Program(by_turns if compile else quietly, outer[0])
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..layout import Vector
 from ..numbers import renumbered
 from ..part import Batch, State, Trajectory, Visit
@@ -58,7 +58,7 @@ class Verbs(NamedTuple):
         """Take local steps, one on each of ``(U, B, ...)`` batches."""
         method, visit = self._method(shared), self._visit(shared, mine)
         for u in range(len(batches.weight)):
-            now = method.step(visit, now, pytree.tree_map(lambda t, u=u: t[u], batches))
+            now = method.step(visit, now, trees.tree_map(lambda t, u=u: t[u], batches))
         return now
 
     def visit(

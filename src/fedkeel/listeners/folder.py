@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 import torch
+from torch import nn
 
 from ..errors import InputError
 from ..notation import write_toml
@@ -59,8 +60,14 @@ class RunFolder:
         """Write what is known before the first round."""
         self.session = session
         written = dict(recipe) if recipe else described(session)
-        self.method = str(written["method"]), str(session.resolved.get("method", written["method"]))
-        self.path.mkdir(parents=True, exist_ok=True)
+        method = str(written["method"])
+        self.method = method, str(session.resolved.get("method", method))
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"out={self.path} cannot be made ({error.strerror}): name another folder"
+            ) from error
         self.recipe = written
         self._write_recipe(session)
         federation = session.federation
@@ -98,7 +105,7 @@ class RunFolder:
         if self.session is None:
             return
         self._write_recipe(self.session)
-        digest = self._model(self.last) if self.last is not None else None
+        digest = self._model(self.last or self.session.untrained())
         summary = self._summary(self.session, failed, digest)
         text = json.dumps(summary, indent=2) + "\n"
         _atomic(self.path / "summary.json", lambda f: f.write(text.encode()))
@@ -167,7 +174,13 @@ def fingerprint(round: Round) -> str:
 
 def described(session: Session) -> dict[str, Any]:
     """Write a run that was started from Python as a recipe: what has a key, by its key."""
+    from ..spoken import spoken  # which knows the methods by name, as nothing below it does
+
     method, settings, local = session.method, session.settings, session.method.local
+    model, held = session.task.model, session.federation.rule
+    rule = (
+        {n: v for n, v in vars(held).items() if isinstance(v, bool | int | float)} if held else {}
+    )
     length = {"epochs": local.epochs} if local.epochs is not None else {"steps": local.steps}
     kept = (
         "engine",
@@ -192,7 +205,7 @@ def described(session: Session) -> dict[str, Any]:
     )
     return {
         "format": FORMAT,
-        "method": spoken(session),
+        "method": spoken(method.part),
         "weighting": method.weighting,
         "rounds": settings.rounds,
         "cohort": settings.cohort,
@@ -202,17 +215,18 @@ def described(session: Session) -> dict[str, Any]:
             "name": session.federation.name,
             "clients": session.federation.clients,
             "partition": session.federation.partition,
+            **rule,
         },
-        "model": {"name": type(session.task.model).__name__},
+        "model": {"name": type(model).__name__, "layout": _layout(model)},
         "local": {**length, **{name: getattr(local, name) for name in words}},
         "run": {name: getattr(settings, name) for name in kept},
     }
 
 
-def spoken(session: Session) -> str:
-    """Return the method of a run that was started from Python, as Python has it."""
-    parts = getattr(session.method.part, "parts", (session.method.part,))
-    return " + ".join(map(repr, parts)) or "FedAvg()"
+def _layout(model: nn.Module) -> str:
+    """Tell models apart that have the same class: eight hex digits of names, shapes and print."""
+    shapes = [(name, tuple(t.shape)) for name, t in model.state_dict().items()]
+    return hashlib.sha256(f"{model!r}{shapes}".encode()).hexdigest()[:8]
 
 
 def _plain(value: Any) -> Any:
@@ -222,6 +236,9 @@ def _plain(value: Any) -> Any:
 def _atomic(path: Path, write: Callable[[Any], Any]) -> None:
     """Write a file beside its place and move it there, so that no half of it is ever seen."""
     beside = path.with_name(f".{path.name}.part")
-    with beside.open("wb") as file:
-        write(file)
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            write(file)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

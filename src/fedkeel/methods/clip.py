@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..errors import require, unknown
+from ..errors import number, unknown
 from ..layout import Vector
 from ..part import Part, Replies, Server, State, Step
 
@@ -20,7 +20,7 @@ class Clip(Part):
 
     def __post_init__(self) -> None:
         """Check range and word."""
-        require(self.norm > 0, "norm", self.norm, "a number > 0")
+        number("norm", self.norm, "a number > 0", lambda norm: norm > 0)
         if self.where not in ("client", "server"):
             raise unknown("where", str(self.where), ("client", "server"))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from torch import Tensor
 
-from ..errors import require
+from ..errors import number
 from ..part import Part, Step
 
 
@@ -18,7 +19,7 @@ class FedProx(Part):
 
     def __post_init__(self) -> None:
         """Check the range."""
-        require(self.mu >= 0, "mu", self.mu, "a number >= 0")
+        number("mu", self.mu, "a number >= 0", lambda mu: 0 <= mu < inf)
 
     def penalty(self, step: Step) -> Tensor:
         """Return half the squared distance to the anchor, times mu."""

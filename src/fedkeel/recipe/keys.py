@@ -117,8 +117,6 @@ KEYS = (
         "what becomes of BatchNorm's statistics",
     ),
     Key("run.on_nonfinite", "stop", kinds.choice("stop skip_client"), "when numbers run away"),
-    Key("run.state_memory", 0.0, kinds.NOT_NEGATIVE, "GB of clients' states kept in memory"),
-    Key("run.state_dir", "", kinds.text("a path"), "where the rest of them goes"),
     Key("run.eval_every", 1, _AT_LEAST_ONE, "rounds between evaluations"),
     Key("run.checkpoint_every", 10, _COUNT, "rounds between checkpoints"),
     Key("run.target", 0.0, kinds.SHARE, 'accuracy for "rounds to target"'),
@@ -126,7 +124,7 @@ KEYS = (
 BY_NAME = {key.name: key for key in KEYS}
 SECTIONS = ("data", "model", "local", "run")
 PARTITIONS = tuple(word for word in _PARTITIONS.words if word != "auto")
-LATER_KEYS = frozenset(
+LATER_KEYS = {"run.state_memory", "run.state_dir"} | frozenset(
     f"data.{name}"
     for name in [
         "fill",

@@ -78,7 +78,7 @@ def _check(key: str, item: Given, extras: tuple[str, ...]) -> Value:
 
 
 def _absolute(key: str, value: Value, folder: Path) -> Value:
-    paths = key in ("data.file", "run.state_dir") and value != ""
+    paths = key == "data.file" and value != ""
     if isinstance(value, str) and (paths or (key == "data.name" and is_path(value))):
         return str((folder / Path(value).expanduser()).resolve())
     return value

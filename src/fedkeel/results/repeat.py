@@ -45,8 +45,6 @@ DEFAULTS: dict[str, object] = {
     "run.chunk": 0,
     "run.buffers": "average",
     "run.on_nonfinite": "stop",
-    "run.state_memory": 0.0,
-    "run.state_dir": "",
     "run.eval_every": 1,
     "run.checkpoint_every": 10,
     "run.target": 0.0,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
-from torch.utils import _pytree as pytree
 
+from .. import trees
 from ..part import Part, Step
 
 HOOKS = (
@@ -122,7 +122,7 @@ def _watched(hook: str) -> Any:
 def _tensors(args: tuple[Any, ...]) -> list[Tensor]:
     """Return every tensor that a hook can reach; a step is a record of its own."""
     opened = [(a.visit, a.local, a.params, a.batch) if isinstance(a, Step) else a for a in args]
-    return [leaf for leaf in pytree.tree_leaves(opened) if isinstance(leaf, Tensor)]
+    return [leaf for leaf in trees.tree_leaves(opened) if isinstance(leaf, Tensor)]
 
 
 def _fits(part: Part, hook: str, args: tuple[Any, ...], result: Any) -> None:
@@ -155,7 +155,7 @@ def _keeps(part: Part, hook: str, args: tuple[Any, ...], result: Any) -> None:
     """States and notes are trees of tensors that keep the form they began with."""
     for what, where, find in KEPT.get(hook, ()):
         tree = result if where is None else result[where]
-        for leaf in pytree.tree_leaves(tree):
+        for leaf in trees.tree_leaves(tree):
             if not isinstance(leaf, Tensor):
                 raise complain(
                     part,
@@ -174,7 +174,7 @@ def _keeps(part: Part, hook: str, args: tuple[Any, ...], result: Any) -> None:
 
 def _form(tree: Any) -> str:
     """Say structure, shapes and types."""
-    return str(pytree.tree_map(lambda t: f"{_type(t)}{list(t.shape)}", tree)).replace("'", "")
+    return str(trees.tree_map(lambda t: f"{_type(t)}{list(t.shape)}", tree)).replace("'", "")
 
 
 def _type(tensor: Tensor) -> str:

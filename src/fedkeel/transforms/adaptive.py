@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import torch
 
-from ..errors import require, unknown
+from ..errors import flag, number, unknown
 from ..layout import Vector
 from ..part import Point, State
 from .base import Transform
@@ -33,10 +34,11 @@ class Adaptive(Transform):
         """Check the ranges."""
         if self.rule not in RULES:
             raise unknown("rule", str(self.rule), RULES)
-        require(self.lr > 0, "lr", self.lr, "a number > 0")
-        require(0 <= self.b1 < 1, "b1", self.b1, "a number in [0, 1)")
-        require(0 <= self.b2 < 1, "b2", self.b2, "a number in [0, 1)")
-        require(self.tau > 0, "tau", self.tau, "a number > 0")
+        for name, value in (("lr", self.lr), ("tau", self.tau)):
+            number(name, value, "a number > 0", lambda x: 0 < x < inf)
+        for name, value in (("b1", self.b1), ("b2", self.b2)):
+            number(name, value, "a number in [0, 1)", lambda b: 0 <= b < 1)
+        flag("bias_correction", self.bias_correction)
 
     def init(self, params: Vector) -> State:
         """Return mean, square and count."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..errors import require
+from ..errors import flag, number
 from ..layout import Vector
 from ..part import Point, State
 from .base import Transform
@@ -21,7 +21,8 @@ class Momentum(Transform):
 
     def __post_init__(self) -> None:
         """Check the range."""
-        require(0 <= self.beta < 1, "beta", self.beta, "a number in [0, 1)")
+        number("beta", self.beta, "a number in [0, 1)", lambda beta: 0 <= beta < 1)
+        flag("nesterov", self.nesterov)
 
     def init(self, params: Vector) -> State:
         """Start at rest."""

@@ -1,0 +1,52 @@
+"""What type checkers see of the public names, which are imported when they are asked for."""
+
+from . import data as data
+from . import models as models
+from . import testing as testing
+from .composition import Together as Together
+from .composition import compose as compose
+from .errors import Diverged as Diverged
+from .errors import InputError as InputError
+from .history import Round as Round
+from .layout import Layout as Layout
+from .layout import Vector as Vector
+from .methods.clip import Clip as Clip
+from .methods.fed_zmg import fed_zmg as fed_zmg
+from .methods.fedavg import FedAvg as FedAvg
+from .methods.fedopt import fed_adagrad as fed_adagrad
+from .methods.fedopt import fed_adam as fed_adam
+from .methods.fedopt import fed_avg_m as fed_avg_m
+from .methods.fedopt import fed_yogi as fed_yogi
+from .methods.fedprox import FedProx as FedProx
+from .methods.gc_fed import gc_fed as gc_fed
+from .methods.gc_fed import global_gc as global_gc
+from .methods.gc_fed import local_gc as local_gc
+from .names import method as method
+from .part import Batch as Batch
+from .part import Part as Part
+from .part import Point as Point
+from .part import Replies as Replies
+from .part import Server as Server
+from .part import Shard as Shard
+from .part import Step as Step
+from .part import Trajectory as Trajectory
+from .part import Visit as Visit
+from .part import zeros as zeros
+from .rounds import Algorithm as Algorithm
+from .rounds import Local as Local
+from .rounds import algorithm as algorithm
+from .session import run as run
+from .session import train as train
+from .stored import Run as Run
+from .stored import load as load
+from .task import Output as Output
+from .task import Task as Task
+from .transforms import Adaptive as Adaptive
+from .transforms import AtClient as AtClient
+from .transforms import AtServer as AtServer
+from .transforms import Centralise as Centralise
+from .transforms import Head as Head
+from .transforms import Momentum as Momentum
+from .transforms import Transform as Transform
+
+__version__: str
