@@ -174,6 +174,16 @@ def test_a_sum_is_told_as_it_was_written(text: str) -> None:
     assert spoken(method(text)) == text and method(spoken(method(text))) == method(text)
 
 
+class Bare(fk.Part):
+    """A part that is no dataclass, which a run need not refuse."""
+
+
+def test_a_part_without_fields_is_told_by_its_class(tmp_path: Path) -> None:
+    fk.train(fk.algorithm(Bare()), fk.Task(nn.Linear(6, 3)), federation(), rounds=1, cohort=2,
+             out=tmp_path / "run")  # fmt: skip
+    assert fk.load(tmp_path / "run").recipe["method"].endswith("test_reviewed:Bare")
+
+
 def test_runs_from_python_tell_method_split_and_model_apart(tmp_path: Path) -> None:
     wide, narrow = nn.Linear(6, 3), nn.Sequential(nn.Linear(6, 4), nn.Linear(4, 3))
     source = federation().source

@@ -29,7 +29,7 @@ def check(method: Algorithm, task: Task, federation: Federation) -> None:
 
 
 def notice(local: Local, federation: Federation, rows_meet: bool) -> None:
-    """Say once which batches will be left out."""
+    """Refuse batches of one where rows meet, and say once which batches will be left out."""
     sizes = federation.sizes[federation.sizes > 0]
     if rows_meet and local.batch_size == 1:
         raise InputError(

@@ -43,10 +43,8 @@ def _first(parts: Sequence[Part]) -> tuple[Term, int]:
             for options in _attempts(build, _numbers(whole)):
                 if _made(build, options) == whole:
                     return Term(entry.name, options), length
-    one = parts[0]
-    kind = type(one)
-    held = {field.name: getattr(one, field.name) for field in fields(one)}  # type: ignore[arg-type]
-    return Term(f"{kind.__module__}:{kind.__qualname__}", _plain(held)), 1
+    kind = type(parts[0])
+    return Term(f"{kind.__module__}:{kind.__qualname__}", _plain(_fields(parts[0]))), 1
 
 
 def _attempts(build: Callable[..., Any], held: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
@@ -65,19 +63,22 @@ _EXTRA: dict[str, list[Any]] = {"server": [False], "scope": ["non_local"]}
 
 def _numbers(value: Any) -> dict[str, list[Any]]:
     """Collect the fields of a tree of dataclasses by name; a head's names are an option too."""
-    found: dict[str, list[Any]] = {}
-    nested = value if isinstance(value, tuple) else ()
-    if is_dataclass(value) and not isinstance(value, type):
-        held = {field.name: getattr(value, field.name) for field in fields(value)}
-        found = {n: [v] for n, v in held.items() if isinstance(v, bool | int | float | str)}
-        names = held.get("names")
-        if names:
-            found["head"] = [names[0] if len(names) == 1 else names]
-        nested = tuple(held.values())
-    for inner in nested:
+    held = _fields(value)
+    found = {name: [plain] for name, plain in _plain(held).items()}
+    names = held.get("names")
+    if names:
+        found["head"] = [names[0] if len(names) == 1 else names]
+    for inner in value if isinstance(value, tuple) else held.values():
         for name, values in _numbers(inner).items():
             found.setdefault(name, []).extend(values)
     return found
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; of anything else, none."""
+    if not is_dataclass(value):
+        return {}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _made(build: Callable[..., Any], options: Mapping[str, Any]) -> Together | None:

@@ -151,7 +151,7 @@ class Federation:
 
     def indices(self, client: int) -> Owners:
         """Return the positions of a client's samples in the training set, ascending."""
-        if not 0 <= client < self.clients:
+        if not 0 <= client < self.clients:  # said only where it is wrong: rounds ask often
             require(False, "client", client, f"from 0 to {self.clients - 1}")
         positions, starts = self._rows
         return positions[starts[client] : starts[client + 1]]

@@ -104,7 +104,8 @@ class RunFolder:
             self.file.close()
         if self.session is None:
             return
-        self._write_recipe(self.session)
+        if self.session.chosen != self.session.resolved:  # an engine was given up on the way
+            self._write_recipe(self.session)
         digest = self._model(self.last or self.session.untrained())
         summary = self._summary(self.session, failed, digest)
         text = json.dumps(summary, indent=2) + "\n"
