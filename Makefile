@@ -1,16 +1,20 @@
-# make demo | make test | make check: each makes .venv first, and is quick to repeat.
+# make demo | make test | make test-full | make check: each makes .venv first, and is quick to repeat.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test test-full check format bench clean
 
 demo: $(READY)
 	$(BIN)/fedkeel demo
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+test-full: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-extras.txt
+	$(BIN)/python -m pytest -m extras
 
 check: $(READY)
 	$(BIN)/ruff check .

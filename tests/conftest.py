@@ -23,6 +23,14 @@ def _no_network() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_data_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Know no data set but the embedded one, whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FEDKEEL_DATA", str(tmp_path_factory.mktemp("no-data")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _generators_untouched() -> Iterator[None]:
     """Start every test from the same global generator, so that none depends on another."""

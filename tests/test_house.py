@@ -58,7 +58,7 @@ def _statements(tree: ast.AST, nested: bool) -> Iterator[ast.AST]:
 
 # Storeys, from the ground: a file sees its own storey and those below.
 STOREYS: list[tuple[str, ...]] = [
-    ("errors", "notation", "numerics", "printing", "schedule", "callables", "trees"),
+    ("errors", "notation", "numerics", "printing", "schedule", "callables", "trees", "skew"),
     ("layout", "draws", "numbers"),
     ("task",),
     ("part",),
@@ -133,7 +133,7 @@ def test_results_import_neither_engines_nor_torch() -> None:
             taken |= {(n.module or "").split(".")[0] for n in ast.walk(tree)
                       if isinstance(n, ast.ImportFrom) and not n.level}  # fmt: skip
             assert "torch" not in taken, NAMES[path]
-    assert seen_by("results") <= {"errors", "notation", "numerics"}
+    assert seen_by("results") <= {"errors", "notation", "numerics", "skew"}
 
 
 def test_oracles_import_torch_alone() -> None:

@@ -112,4 +112,4 @@ def test_a_users_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_name_is_both_here_and_later() -> None:
     now = {"method": METHODS, "model": MODELS, "data set": names.DATA}
     for what, table in now.items():
-        assert not {entry.name for entry in table} & set(names.LATER[what].split())
+        assert not {entry.name for entry in table} & set(names.LATER.get(what, "").split())

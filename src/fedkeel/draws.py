@@ -64,7 +64,7 @@ class Refusing(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Look at the operation's tag."""
-        if is_random(func) and not _idle(func, args):
+        if is_random(func) and not idle(func, args):
             raise InputError(
                 f"the model draws random numbers with '{func}', which cannot be given an address: "
                 "use dropout layers, torch.bernoulli, rand_like or randn_like, which can"
@@ -77,9 +77,11 @@ def is_random(operation: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(operation, "tags", ())
 
 
-def _idle(func: Any, args: Any) -> bool:
+def idle(func: Any, args: Any) -> bool:
     """Recurrent and attention kernels carry the tag even where their dropout is zero."""
-    named = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)}
+    taken = func._schema.arguments
+    named = {a.name: a.default_value for a in taken if a.has_default_value()}
+    named |= {a.name: v for a, v in zip(taken, args, strict=False)}
     return bool(named.get("dropout_p", named.get("dropout", named.get("p", 1.0))) == 0.0)
 
 

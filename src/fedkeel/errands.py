@@ -14,6 +14,7 @@ from . import trees
 from .data.federation import Federation
 from .data.plan import Rows, plan
 from .engines.base import Errand, Pool
+from .numerics.random import words
 from .part import Shard, State
 from .rounds import Algorithm, Broadcast
 from .task import Buffers, Task
@@ -66,11 +67,29 @@ def errand(
         round=round,
         no_single_rows=no_single_rows,
     )
+    gathered = gathered._replace(moves=moves(rows, clients, pool, seed=seed, round=round))
     if not part.selects:
         return gathered._replace(batches=rows)
     weights = [_at(c.cpu().numpy(), r, 0) for c, r in zip(gathered.coresets, rows, strict=True)]
     places = [_at(h, r, -1) for h, r in zip(held, rows, strict=True)]
     return gathered._replace(batches=places, weights=weights)
+
+
+def moves(
+    batches: Sequence[Rows], clients: Sequence[int], pool: Pool, *, seed: int, round: int
+) -> list[Rows] | None:
+    """Draw how each image of each batch is moved about, where the data set's images are.
+
+    A number has the address (round, client, step) and the image's place in the batch.
+    """
+    lengths = [len(rows) for rows in batches]
+    if not pool.preparation.augments or not sum(lengths):
+        return None
+    who = np.repeat(clients, lengths)
+    step = np.concatenate([np.arange(length) for length in lengths])
+    drawn = words(seed, "augment", round, who, step, batches[0].shape[1])
+    numbers = (drawn >> np.uint64(1)).astype(np.int64)
+    return np.split(numbers, np.cumsum(lengths)[:-1])
 
 
 def stacked(alike: Sequence[Any]) -> Any:

@@ -128,7 +128,9 @@ def rounds(
         kept, report = play(world, kept, number - 1) if number else (kept, NOTHING)
         accuracy = loss = None
         if number % eval_every == 0 or number == last:
-            accuracy, loss = evaluate(world.task, kept.server, test, world.pool.dtype)
+            accuracy, loss = evaluate(
+                world.task, kept.server, test, world.pool.preparation, world.pool.dtype
+            )
             if not isfinite(loss):
                 raise Diverged(number, "the test loss is not finite")
         yield Result(number, kept.server, report, accuracy, loss, time.perf_counter() - begun)

@@ -101,7 +101,7 @@ def prepare(
         bfloat16=settings.precision == "bfloat16",
     )
     centring = {f"centred_{end}": list(n) for end, n in centred(method.part, mine.layout).items()}
-    pool = Pool.of(federation.train, device, dtype)
+    pool = Pool.of(federation.train, device, dtype, federation.source.preparation)
     with arithmetic(settings):
         shop = workshop(method, mine, pool, settings.seed, federation.classes)
         engine, shop, choice = choose(shop, federation.sizes, settings, cohort, graphs)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -32,14 +32,42 @@ class Output(NamedTuple):
     features: Tensor  # what the head was given
 
 
+@runtime_checkable
+class Headed(Protocol):
+    """A network that counts more than its last layer as its head, as VGG does its classifier."""
+
+    whole_head: str
+
+
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the loss of every sample, never their mean."""
-    return F.cross_entropy(logits, labels, reduction="none")
+    """Return the loss of every sample, never their mean; of a sequence, the mean over its targets.
+
+    Args:
+        logits: ``(B, C)``, or ``(B, T, C)`` of sequences.
+        labels: ``(B,)``, or ``(B, T)`` with -100 where there is no target.
+    """
+    if labels.dim() == 1:
+        return F.cross_entropy(logits, labels, reduction="none")
+    flat = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    return _over_targets(flat.view(labels.shape), labels)
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Say for every sample whether the largest logit is the right one."""
-    return (logits.argmax(-1) == labels).to(logits.dtype)
+    """Say for every sample whether the largest logit is right; of a sequence, how often it is."""
+    right = (logits.argmax(-1) == labels).to(logits.dtype)
+    return right if labels.dim() == 1 else _over_targets(right, labels)
+
+
+def targets(labels: Tensor) -> Tensor:
+    """Count the targets of every sample, ``(B,)``: one, but of a sequence those not left out."""
+    if labels.is_floating_point() or labels.dim() == 1:
+        return labels.new_ones(len(labels), dtype=torch.int64)
+    return (labels >= 0).sum(1)
+
+
+def _over_targets(values: Tensor, labels: Tensor) -> Tensor:
+    """Average a value of each step over the steps that have a target."""
+    return (values * (labels >= 0)).sum(1) / targets(labels).clamp_min(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +108,8 @@ class Task:
     def layout(self) -> Layout:
         """The trainable tensors as a vector."""
         head = () if self.head is None else (self.head,)
+        if isinstance(self.model, Headed) and self.head == _last_linear(self.model):
+            head = (self.model.whole_head,)
         return Layout.of(self.model, head, channels_last=self.channels_last)
 
     def initial(self) -> Vector:

@@ -10,14 +10,34 @@ import numpy as np
 import pytest
 
 from fedkeel.cli.picture import blocks
+from fedkeel.data.sets import store
+from fedkeel.data.sets.catalogue import DATASETS
 from tests.cli.conftest import Call
+from tests.data.raws import digits
 
 
-def test_the_list(call: Call) -> None:
-    assert "femnist-mini" in call("data", "list").out
-    (entry,) = json.loads(call("data", "list", "--json").out)
-    assert entry["name"] == "femnist-mini"
-    assert entry["classes"] == 62
+def test_the_list(call: Call, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEDKEEL_DATA", str(here))
+    monkeypatch.setenv("HOME", str(here / "home"))
+    store.write(here, "mnist", digits())
+    out = call("data", "list").out
+    assert "● femnist-mini" in out and "● mnist " in out and "○ cifar10 " in out
+    assert str(here / "mnist") in out and "usually given as CC BY-SA 3.0" in out
+    assert max(map(len, out.splitlines())) <= 80
+    entries = {entry["name"]: entry for entry in json.loads(call("data", "list", "--json").out)}
+    assert list(entries) == list(DATASETS)
+    mini, mnist, cifar = (entries[name] for name in ("femnist-mini", "mnist", "cifar10"))
+    assert (mini["classes"], mini["owners"], mini["as"]) == (62, 192, "package")
+    assert (mnist["here"], mnist["as"], mnist["path"]) == (True, "stored", str(here / "mnist"))
+    assert (cifar["here"], cifar["path"], cifar["train"]) == (False, None, 50_000)
+    assert entries["femnist"]["train"] is None
+
+
+def test_a_set_by_its_name(call: Call, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEDKEEL_DATA", str(here))
+    store.write(here, "mnist", digits())
+    said = call("data", "show", "mnist", "data.clients=2", "data.partition=iid", "--json")
+    assert json.loads(said.out)["samples"] == 20
 
 
 def test_json_has_the_promised_shape(call: Call) -> None:

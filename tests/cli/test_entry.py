@@ -130,9 +130,9 @@ def test_main_is_a_function_of_words() -> None:
     ("words", "offered"),
     [
         ("fedkeel r", ["run", "report"]),
-        ("fedkeel run data.al", ["data.alpha="]),
+        ("fedkeel run data.min", ["data.min_size="]),
         ("fedkeel methods gc", ["gcfed"]),
-        ("fedkeel data show fem", ["femnist-mini"]),
+        ("fedkeel data show cifar10", ["cifar10", "cifar100"]),
     ],
 )
 def test_the_shell_can_complete(words: str, offered: list[str]) -> None:

@@ -32,7 +32,7 @@ def test_every_command_is_listed(call: Call) -> None:
 
 def test_nothing_later_is_listed(call: Call) -> None:
     text = "".join(call(*page, "--help").out for page in PAGES)
-    for word in ("sweep", "reproduce", "bench", "flower", "resume", "streamed", "shards", "noise"):
+    for word in ("sweep", "reproduce", "bench", "flower", "resume", "streamed", "state_memory"):
         assert word not in text
 
 

@@ -100,7 +100,7 @@ def _with(array: np.ndarray, place: tuple, value: float) -> np.ndarray:
         ((X, Y, X[:, :3], Y), {}, r"of x_test differ in shape: \(4,\) and \(3,\)"),
         ((X, Y, X.astype("u1"), Y), {}, "give both the same type"),
         ((X, Y, X, Y.astype(float)), {}, "give both the same type"),
-        ((X.astype(int), Y, X, Y), {}, "x is int64: it must be uint8"),
+        ((X.astype(bool), Y, X, Y), {}, "x is bool: it must be uint8"),
         ((X, Y.astype(str), X, Y), {}, "y must be an array of numbers"),
         ((X.astype(object), Y, X, Y), {}, "x must be an array of numbers"),
         ((X.astype(complex), Y, X, Y), {}, "x must be an array of numbers"),

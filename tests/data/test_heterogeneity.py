@@ -1,96 +1,17 @@
-"""How different the clients are, by hand and against published figures."""
+"""What is said of a federation: how labels lie across its clients, and which samples are noisy."""
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fedkeel.data import Federation, describe, from_arrays
-from fedkeel.data import heterogeneity as measure
+from fedkeel.data.heterogeneity import noisy_samples, totals
 from fedkeel.errors import InputError
-
-COUNTS = np.array([[4, 0], [1, 1], [1, 3]])
-
-
-def test_entropy_by_hand() -> None:
-    quarter = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75)) / math.log(2)
-    assert measure.entropy(COUNTS).tolist() == pytest.approx([0, 1, quarter])
-    assert measure.entropy(np.array([[7]])).tolist() == [0]
-
-
-def test_entropy_is_over_all_classes_and_not_over_those_present() -> None:
-    # A published client of CIFAR-100: 100 samples, 29 labels, 10 % in the largest, entropy .68.
-    counts = np.zeros((1, 100), dtype=int)
-    counts[0, :29] = [
-        10,
-        9,
-        8,
-        7,
-        6,
-        5,
-        5,
-        4,
-        4,
-        4,
-        4,
-        3,
-        3,
-        3,
-        3,
-        3,
-        3,
-        2,
-        2,
-        2,
-        2,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-    ]
-    assert counts.sum() == 100
-    assert measure.entropy(counts)[0] == pytest.approx(0.68, abs=0.01)
-    assert measure.distinct(counts).tolist() == [29]
-    assert measure.dominant(counts).tolist() == [0.1]
-
-
-def test_gini_by_hand() -> None:
-    # sum over ordered pairs |c_i - c_j| is 8, 0, 4; 2 C sum(c) is 16, 8, 16
-    assert measure.gini(COUNTS).tolist() == pytest.approx([0.5, 0, 0.25])
-
-
-def test_gini_by_its_definition() -> None:
-    counts = np.random.default_rng(0).integers(0, 9, (5, 7))
-    spread = np.abs(counts[:, :, None] - counts[:, None]).sum(axis=(1, 2))
-    assert measure.gini(counts) == pytest.approx(spread / (2 * 7 * counts.sum(axis=1)))
-
-
-def test_kl_by_hand() -> None:
-    whole = COUNTS.sum(axis=0)  # 6 and 4
-    two = 0.5 * math.log(0.5 / 0.6) + 0.5 * math.log(0.5 / 0.4)
-    three = 0.25 * math.log(0.25 / 0.6) + 0.75 * math.log(0.75 / 0.4)
-    assert measure.kl(COUNTS, whole).tolist() == pytest.approx([math.log(1 / 0.6), two, three])
-    assert measure.kl(COUNTS[:1] * 0 + whole, whole).tolist() == [0]
-
-
-def test_pairwise_by_hand() -> None:
-    assert sorted(measure.pairwise(COUNTS)) == pytest.approx([0.25, 0.5, 0.75])
-    assert len(measure.pairwise(COUNTS[:1])) == 0
-
-
-def test_pairwise_takes_the_same_clients_of_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "PAIRWISE_LIMIT", 10)
-    counts = np.random.default_rng(0).integers(1, 9, (50, 4))
-    first = measure.pairwise(counts)
-    assert len(first) == 45
-    assert np.array_equal(first, measure.pairwise(counts))
 
 
 def _federation(owner: list[int], clients: int) -> Federation:
@@ -138,3 +59,26 @@ def test_describe_needs_classes() -> None:
     source = from_arrays(x, x[:, 0], x, x[:, 0])
     with pytest.raises(InputError, match="no classes to count"):
         describe(Federation(source, np.zeros(6, dtype=np.int64), "iid", 1))
+
+
+def test_of_sequences_sizes_are_samples_and_labels_are_targets() -> None:
+    x = np.ones((3, 4), dtype=np.int16)
+    y = np.array([[0, 1, 1, -100], [2, 2, 2, 2], [0, -100, -100, -100]])
+    source = from_arrays(x, y, x, y, name="lines", classes=3)
+    federation = Federation(source, np.array([0, 0, -1]), "file", 1)
+    told = describe(federation)
+    assert (told["samples"], told["per_client"]["size"]) == (2, [2])
+    assert told["label_counts"] == [[1, 2, 4]]
+    assert totals(federation).tolist() == [2, 2, 4]
+
+
+def test_the_whole_set_counts_what_nobody_holds_and_what_the_server_keeps() -> None:
+    assert totals(_federation([0, -1, -2, 0, 1, -1], 2)).tolist() == [3, 3]
+
+
+def test_noisy_samples_are_counted_by_client() -> None:
+    federation = _federation([0, 0, 1, 0, 1, -1], 3)
+    assert noisy_samples(federation) is None
+    clean = np.array([True, False, False, False, True, False])
+    found = noisy_samples(replace(federation, clean=clean))
+    assert found is not None and found.tolist() == [2, 1, 0]

@@ -6,6 +6,7 @@ What a fence says decides what becomes of it:
 - ``pycon`` is a session: its output must be what is shown, where ``...`` stands for anything;
 - ``console`` runs each ``$ fedkeel`` and ``$ python FILE`` line; what is shown below it must appear
   (``exit=N``: the code that it ends with);
+- a block with ``needs=NAME`` is left out where there is no such package;
 - ``toml`` and ``json`` must be readable; with a title, the file is written;
 - ``sh`` is not run; ``text`` is read by people alone.
 """
@@ -22,6 +23,7 @@ import tomllib
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,6 +79,8 @@ class Reader:
 
     def do(self, block: Block, place: str) -> None:
         """Do what one block says."""
+        if "needs" in block.options and find_spec(block.options["needs"]) is None:
+            return
         if "title" in block.options:
             self._write(block.options["title"], block.text)
         elif block.language == "python":

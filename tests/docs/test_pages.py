@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.docs.pages import ROOT, Reader, blocks, links
 
@@ -18,7 +19,12 @@ def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+def runnable(page: Path) -> ParameterSet:
+    needs = any("needs" in block.options for block in blocks(page.read_text(encoding="utf-8")))
+    return pytest.param(page, id=name(page), marks=[pytest.mark.extras] if needs else [])
+
+
+@pytest.mark.parametrize("page", [runnable(page) for page in PAGES])
 def test_code_runs(page: Path, reader: Reader) -> None:
     reader.read(page)
 

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from torch import nn
 
 import fedkeel as fk
-from fedkeel.engines.rules import COPIES, MEMORY, chunk_width, compiles, lanes, step_operations
+from fedkeel.engines.rules import (
+    COPIES,
+    MEMORY,
+    calls,
+    chunk_width,
+    compiles,
+    lanes,
+    step_operations,
+)
 from fedkeel.engines.stacked import Stacked
 from fedkeel.engines.timetable import stretches
 from fedkeel.session import Session, prepare
@@ -135,10 +143,11 @@ def test_whether_to_compile_does_not_look_at_the_rounds() -> None:
         Lab(settings={"rounds": n, "engine": "auto"}).session(fk.FedAvg()).resolved for n in (1, 99)
     ]
     assert chosen[0] == chosen[1] and chosen[0]["compile"] is False
-    assert not compiles(1e9) and compiles(1e12)
+    assert not compiles(1e9, 30) and compiles(1e12, 30) and not compiles(1e12, 1000)
 
 
 def test_operations_are_counted_from_shapes() -> None:
     task, x = fk.Task(nn.Linear(20, 10)), torch.zeros(1, 20)
     assert step_operations(task, x) == 3 * 2 * 20 * 10
     assert step_operations(task, x + 1) == step_operations(task, x)
+    assert calls(task, x) == calls(task, x + 1) < 20

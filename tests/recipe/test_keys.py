@@ -21,7 +21,7 @@ def test_a_default_is_allowed(key: Any) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-@pytest.mark.parametrize("value", [{}, [], [1], float("nan"), float("inf"), -(10**400)])
+@pytest.mark.parametrize("value", [{}, [{}], [2.5], float("nan"), float("inf"), -(10**400)])
 def test_what_no_key_is(key: Any, value: Any) -> None:
     with pytest.raises(InputError, match="must be"):
         key.kind.check(key.name, value)
@@ -36,6 +36,12 @@ def test_what_no_key_is(key: Any, value: Any) -> None:
         ("run.compile", False, False),
         ("data.seed", -1, -1),
         ("local.schedule", "exponential(0.5)", "exponential(0.5)"),
+        ("data.label_noise", 1, 1.0),
+        ("data.label_noise", [0, 0.5], [0.0, 0.5]),
+        ("data.attribute_noise", {"low": 0, "high": 0.4}, {"low": 0.0, "high": 0.4}),
+        ("data.foreign", [5, 6], [5, 6]),
+        ("data.corruptions", ["fog", "jpeg"], ["fog", "jpeg"]),
+        ("data.feature_rotation", 30, 30.0),
     ],
 )
 def test_types_are_kept_or_made(name: str, value: Any, found: Any) -> None:
@@ -60,6 +66,18 @@ def test_types_are_kept_or_made(name: str, value: Any, found: Any) -> None:
         ("local.schedule", "cosine(-1)"),
         ("local.schedule", 1),
         ("data.test_share", 1),
+        ("data.label_noise", [0.5, 2]),
+        ("data.label_noise", []),
+        ("data.open_set_noise", {"low": 0.5}),
+        ("data.open_set_noise", {"low": 0.5, "high": 0.2}),
+        ("data.open_set_noise", {"low": 0.1, "high": 0.2, "mid": 0.1}),
+        ("data.foreign", [-1]),
+        ("data.foreign", [True]),
+        ("data.corruptions", ["snow"]),
+        ("data.corruptions", "fog"),
+        ("data.severity", 0),
+        ("data.server", 1.0),
+        ("data.feature_rotation", 181),
     ],
 )
 def test_what_is_not_allowed(name: str, value: Any) -> None:
@@ -78,7 +96,7 @@ def test_what_is_not_allowed(name: str, value: Any) -> None:
         ("run", "is a table"),
         ("zzz.zzz", "unknown table 'zzz'"),
         ("qqqqqq", "unknown key 'qqqqqq'.*Allowed: format, method"),
-        ("data.severity", "not in this version"),
+        ("run.state_memory", "not in this version"),
     ],
 )
 def test_unknown_keys(name: str, says: str) -> None:

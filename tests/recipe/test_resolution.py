@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fedkeel.errors import InputError
 from fedkeel.recipe import KEYS, Recipe, resolve
 
 positive = st.floats(1e-12, 1e12)
@@ -93,7 +92,15 @@ def test_the_defaults_are_the_promised_ones() -> None:
         "min_size": 1,
         "cap": True,
         "max_tries": 10000,
+        "server": 0.0,
         "seed": -1,
+        "label_noise": 0.0,
+        "open_set_noise": 0.0,
+        "attribute_noise": 0.0,
+        "label_noise_kind": "symmetric",
+        "foreign": [],
+        "corruptions": [],
+        "severity": 5,
     }
     assert nested["model"] == {"name": "mlp", "hidden": [512, 256]}
     assert nested["local"] == {
@@ -158,6 +165,12 @@ def test_epochs_or_steps(tmp_path: Path, text: str, words: list[str], left: dict
     assert {key: local[key] for key in ("epochs", "steps") if key in local} == left
 
 
+ALWAYS = (
+    *("name", "partition", "server", "seed", "label_noise", "open_set_noise", "attribute_noise"),
+    *("label_noise_kind", "foreign", "corruptions", "severity"),
+)
+
+
 @pytest.mark.parametrize(
     ("words", "used"),
     [
@@ -166,10 +179,18 @@ def test_epochs_or_steps(tmp_path: Path, text: str, words: list[str], left: dict
         (["data.partition=natural", "data.clients=7"], {"clients"}),
         (["data.partition=file", "data.file=a.npz"], {"file"}),
         ([], {"clients", "alpha", "min_size", "cap", "max_tries"}),
+        (["data.partition=dirichlet_ecgr"], {"clients", "alpha", "fill", "drop_remainder"}),
+        (["data.partition=dirichlet_gcfl"], {"clients", "alpha"}),
+        (["data.partition=pachinko"], {"clients", "alpha_coarse", "alpha_fine"}),
+        (["data.partition=shards"], {"clients", "shards_per_client"}),
+        (["data.partition=classes"], {"clients", "classes_per_client"}),
+        (["data.partition=quantity"], {"clients", "quantity_alpha"}),
+        (["data.partition=feature"], {"clients", "feature_noise", "feature_rotation"}),
     ],
 )
 def test_a_recipe_has_the_keys_that_its_partition_uses(words: list[str], used: set[str]) -> None:
-    assert set(resolve(None, words).table("data")) - {"name", "partition", "seed"} == used
+    table = resolve(None, words).table("data")
+    assert {key for key in table if key not in ALWAYS} == used
 
 
 def test_paths_start_where_they_are_written(
@@ -203,8 +224,8 @@ def test_a_function_takes_the_further_keys() -> None:
     recipe = resolve(None, ["data.name=mine:load", "data.size=3", "data.alpha=1"])
     assert recipe.further("data") == {"size": 3}
     assert recipe["model.name"] == "auto"
-    with pytest.raises(InputError, match="not in this version"):
-        resolve(None, ["data.name=mine:load", "data.severity=3"])
+    known = resolve(None, ["data.name=mine:load", "data.severity=3"])
+    assert known.further("data") == {} and known["data.severity"] == 3
 
 
 def test_a_recipe_is_a_value() -> None:
@@ -212,3 +233,27 @@ def test_a_recipe_is_a_value() -> None:
     assert resolve() == resolve()
     with pytest.raises(AttributeError):
         resolve().values = {}  # type: ignore[misc]
+
+
+def test_token_sets_go_to_their_natural_owners() -> None:
+    recipe = resolve(None, ["data.name=shakespeare"])
+    assert recipe["data.partition"] == "natural" and "data.clients" not in recipe.values
+    assert recipe["model.name"] == "gru" and "model.targets" not in recipe.values
+    assert (recipe["data.vocab"], recipe["data.targets"]) == ("data", "all")
+    assert resolve(None, ["data.name=cifar10"])["data.partition"] == "dirichlet"
+
+
+def test_keys_of_other_data_sets_are_left_out() -> None:
+    recipe = resolve(None, ["data.name=cifar100", "data.partition=pachinko"])
+    assert recipe["data.labels"] == "fine" and recipe["data.alpha_fine"] == 10.0
+    for key in ("data.vocab", "data.targets", "data.alpha", "data.fill"):
+        assert key not in recipe.values
+
+
+def test_noise_survives_being_written_and_read(tmp_path: Path) -> None:
+    words = ["data.label_noise={low=0.1,high=0.4}", "data.foreign=[5, 6]", "data.corruptions=[fog]"]
+    recipe = resolve(None, words)
+    path = tmp_path / "recipe.toml"
+    path.write_text(recipe.to_toml())
+    assert resolve(path) == recipe
+    assert recipe["data.label_noise"] == {"low": 0.1, "high": 0.4}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedkeel.results import figures, scales, style
-from fedkeel.results.dots import merged, order
+from fedkeel.results.dots import merged, named, order
 from fedkeel.results.folders import read
 from fedkeel.results.series import Series, of_runs, thinned
 
@@ -145,8 +145,41 @@ def test_clients_without_samples_can_be_drawn():
     parsed(figures.label_picture(np.zeros((3, 4), int)))
 
 
-def test_clients_stand_by_class_then_by_purity():
-    assert order(np.array([[0, 9], [5, 4], [8, 0], [0, 0]])).tolist() == [2, 1, 3, 0]
+def test_clients_stand_by_class_then_by_purity_and_empty_ones_last():
+    assert order(np.array([[0, 9], [0, 0], [5, 4], [8, 0], [0, 0]])).tolist() == [3, 2, 0, 1, 4]
+
+
+def test_the_picture_says_how_many_clients_have_nothing_and_what_is_counted():
+    root = parsed(figures.label_picture(np.array([[3], [0], [0]]), noun="symbol"))
+    assert marks(root, "text", "title")[0].text == "Symbols a client, up to 3; 2 have none"
+    assert marks(root, "text", "axis")[-1].text == "symbols"
+    one = parsed(figures.label_picture(np.array([[3], [0]])))
+    assert marks(one, "text", "title")[0].text == "Samples a client, up to 3; 1 has none"
+
+
+def test_bars_are_held_against_the_largest_client_though_it_is_not_shown():
+    counts = np.ones((1000, 1), int)
+    counts[501] = 10  # the purest of one class alike: their order is that of their numbers
+    root = parsed(figures.label_picture(counts))
+    tall = {float(bar.get("height")) for bar in marks(root, "rect", "bar")}
+    assert tall <= {4.4, 44.0}
+    assert marks(root, "text", "title")[0].text == "Samples a client, up to 10"
+
+
+def test_names_that_cannot_be_seen_are_quoted_and_long_ones_cut():
+    assert named(["\n", " ", "a", "abcdefghijklm"], 4) == ("'\\n'", "' '", "a", "abcdefghijk…")
+    assert named(["a"], 2) == ("0", "1")
+    assert merged(np.ones((1, 4), int), ["abcdefghijk…"] * 4, 2)[1] == ["abcdefghijk… …"] * 2
+
+
+@pytest.mark.parametrize("clients", [2, 10, 30])
+def test_the_key_lies_below_the_caption_and_inside(clients):
+    root = parsed(figures.label_picture(np.full((clients, 3), 50)))
+    caption = float(marks(root, "text", "title")[1].get("y"))
+    tall = float(root.get("viewBox").split()[3])
+    key = [c for c in marks(root, "circle") if c.find(f"{SVG}title") is None]
+    assert all(float(c.get("cy")) - float(c.get("r")) >= caption for c in key)
+    assert all(float(c.get("cy")) + float(c.get("r")) <= tall for c in key)
 
 
 def test_neighbouring_classes_are_summed_where_there_are_too_many():

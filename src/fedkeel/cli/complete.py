@@ -8,8 +8,8 @@ from ..names import DATA, METHODS
 def keys(incomplete: str) -> list[str]:
     """Offer a recipe's keys.
 
-    >>> keys("data.al")
-    ['data.alpha=']
+    >>> keys("data.min")
+    ['data.min_size=']
     """
     from ..recipe.keys import KEYS
 
@@ -28,7 +28,7 @@ def methods(incomplete: str) -> list[str]:
 def data(incomplete: str) -> list[str]:
     """Offer the data sets' names.
 
-    >>> data("fem")
-    ['femnist-mini']
+    >>> data("cif")
+    ['cifar10', 'cifar100']
     """
     return [entry.name for entry in DATA if entry.name.startswith(incomplete)]

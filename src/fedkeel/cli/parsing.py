@@ -9,7 +9,7 @@ from typer import TyperException
 
 from ..errors import unknown
 
-LATER_COMMANDS = ("sweep", "reproduce", "bench", "flower", "data get")
+LATER_COMMANDS = ("sweep", "reproduce", "bench", "flower")
 LATER_OPTIONS = ("--resume",)
 
 

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from ..errors import InputError, require
 from ..numerics.random import generator
-from .federation import Owners, Samples, Source
+from .federation import IGNORED, Owners, Samples, Source
 
 Array = NDArray[Any] | Tensor
+_TOKENS = (torch.int16, torch.int32, torch.int64)
 
 
 def from_arrays(
@@ -31,8 +32,10 @@ def from_arrays(
     """Make a data set of arrays or tensors, samples first.
 
     Args:
-        x: Inputs; uint8 is scaled to [0, 1] when a batch is made, floating is used as it is.
-        y: Integer classes from 0, or floating targets.
+        x: Inputs; uint8 is scaled to [0, 1] when a batch is made, floating is used as it is;
+            int16, int32 and int64 are tokens.
+        y: Integer classes from 0, one a sample, or one for each step of a sequence ``(n, T)``, -100
+            where a step has no target; or floating targets.
         x_test: Test inputs; without them a share of the samples is held out.
         y_test: Test targets.
         classes: How many classes there are; None: the largest label says.
@@ -95,9 +98,14 @@ def _check_inputs(x: Tensor, name: str) -> None:
         )
     if not x.numel():
         raise InputError(f"{name} has shape {shape}: it is empty")
-    if x.dtype != torch.uint8 and not x.is_floating_point():
+    if x.dtype not in (torch.uint8, *_TOKENS) and not x.is_floating_point():
         kind = str(x.dtype).removeprefix("torch.")
-        raise InputError(f"{name} is {kind}: it must be uint8 (scaled to [0, 1]) or floating point")
+        raise InputError(
+            f"{name} is {kind}: it must be uint8 (scaled to [0, 1]), floating point, or int16, "
+            "int32 or int64 (tokens)"
+        )
+    if x.dtype in _TOKENS and int(x.min()) < 0:
+        raise InputError(f"{name} holds the token {int(x.min())}: tokens are integers from 0")
     _check_finite(x, name)
 
 
@@ -115,13 +123,18 @@ def _check_finite(values: Tensor, name: str) -> None:
 
 
 def _labels(y: Tensor, name: str) -> Tensor:
-    if y.ndim != 1:
-        raise InputError(f"{name} has shape {tuple(y.shape)}: classes are one integer a sample")
+    if y.ndim not in (1, 2) or y.shape[1:] == (1,):
+        raise InputError(
+            f"{name} has shape {tuple(y.shape)}: classes are one integer a sample (n,), or one for "
+            "each step of a sequence (n, T)"
+        )
     if y.is_complex():
         raise InputError(f"{name} is complex: it must hold integer classes or floating targets")
     labels = y.to(torch.int64)
-    if int(labels.min()) < 0:
-        raise InputError(f"{name} holds the label {int(labels.min())}: classes are integers from 0")
+    wrong = labels < 0 if y.ndim == 1 else (labels < 0) & (labels != IGNORED)
+    if wrong.any():
+        first = int(labels[wrong][0])
+        raise InputError(f"{name} holds the label {first}: classes are integers from 0")
     return labels
 
 

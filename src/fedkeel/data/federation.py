@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,11 +15,14 @@ from torch import Tensor
 
 from ..errors import InputError, require
 from ..numerics.random import generator
-from .partition import Partition, check_split
+from .partitions import Facts, Feature, Partition, check_split
+from .preparation import AS_STORED, Preparation
 
 UNUSED = -1
 SERVER = -2
+IGNORED = -100  # a place of a sequence that has no target, as PyTorch's cross-entropy has it
 
+Rate = float | Sequence[float] | Mapping[str, float]
 Owners = NDArray[np.int64]
 
 
@@ -26,12 +30,19 @@ class Samples(NamedTuple):
     """Inputs and targets, row by row.
 
     Attributes:
-        x: ``(n, ...)`` as stored: uint8, which batches scale to [0, 1], or floating, used as it is.
-        y: ``(n,)`` int64 classes, or ``(n, ...)`` floating targets.
+        x: ``(n, ...)`` as stored: uint8, which batches scale to [0, 1]; floating, used as it is; or
+            tokens ``(n, T)`` of another integer type.
+        y: ``(n,)`` int64 classes; ``(n, T)`` of them for sequences, -100 where there is no target;
+            or ``(n, ...)`` floating targets.
     """
 
     x: Tensor
     y: Tensor
+
+    @property
+    def tokens(self) -> bool:
+        """Whether the inputs are sequences of tokens."""
+        return self.x.dtype != torch.uint8 and not self.x.is_floating_point()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +56,8 @@ class Source:
         classes: How many classes there are; None for floating targets.
         owner: The natural owner of every training sample (a writer, a hospital), if there are any.
         labels: The names of the classes; may be empty.
+        parents: The coarse class of each class, if there are coarse ones.
+        preparation: How its images are normalised, and moved about in training.
     """
 
     name: str
@@ -53,6 +66,8 @@ class Source:
     classes: int | None
     owner: Owners | None = None
     labels: tuple[str, ...] = ()
+    parents: tuple[int, ...] = ()
+    preparation: Preparation = AS_STORED
 
     def __repr__(self) -> str:
         """Say what one looks for."""
@@ -75,10 +90,14 @@ class Source:
         labels = self.train.y.numpy()
         owner = _server_first(len(labels), server, seed)
         rest = np.flatnonzero(owner != SERVER)
-        natural = None if self.owner is None else self.owner[rest]
-        owner[rest] = partition.owners(labels[rest], natural, clients, generator(seed, "split"))
+        facts = Facts(labels[rest], None if self.owner is None else self.owner[rest], self.parents)
+        owner[rest] = partition.owners(facts, clients, generator(seed, "split"))
         count = clients or int(owner.max()) + 1
-        return Federation(self, owner, partition.name, count, partition)
+        source = self
+        if isinstance(partition, Feature):
+            x = partition.skewed(self.train.x, owner, count, seed)
+            source = replace(self, train=self.train._replace(x=x))
+        return Federation(source, owner, partition.name, count, partition, seed)
 
     @cached_property
     def sha256(self) -> str:
@@ -102,6 +121,9 @@ class Federation:
         partition: The name of the rule that split it.
         clients: How many clients there are, those without samples included.
         rule: The partition that split it, with its numbers, if one did.
+        seed: What the split was drawn from.
+        noise: What was made wrong on purpose, as the keys of a recipe say it.
+        clean: For every training sample whether it is as it came; None: all are.
     """
 
     source: Source
@@ -109,6 +131,9 @@ class Federation:
     partition: str
     clients: int
     rule: Partition | None = None
+    seed: int = 0
+    noise: Mapping[str, Any] = field(default_factory=dict)
+    clean: NDArray[np.bool_] | None = None
 
     def __repr__(self) -> str:
         """Say what one looks for."""
@@ -161,8 +186,9 @@ class Federation:
         """How many samples of each class each client holds, ``(clients, classes)``."""
         if self.classes is None:
             raise InputError(f"'{self.name}' has floating targets: there are no classes to count")
-        held = self.owner >= 0
-        cell = self.owner[held] * self.classes + self.train.y.numpy()[held]
+        labels = self.train.y.numpy().reshape(len(self.owner), -1)  # of a sequence, several
+        counted = (self.owner >= 0)[:, None] & (labels >= 0)
+        cell = (self.owner[:, None] * self.classes + labels)[counted]
         counts = np.bincount(cell, minlength=self.clients * self.classes)
         return counts.reshape(self.clients, self.classes)
 
@@ -171,6 +197,49 @@ class Federation:
         """The samples that the server keeps, if it keeps any."""
         kept = torch.from_numpy(np.flatnonzero(self.owner == SERVER))
         return Samples(self.train.x[kept], self.train.y[kept]) if len(kept) else None
+
+    def with_noise(
+        self,
+        label: Rate = 0.0,
+        open_set: Rate = 0.0,
+        attribute: Rate = 0.0,
+        *,
+        kind: str = "symmetric",
+        foreign: Sequence[int | str] = (),
+        corruptions: Sequence[str] = (),
+        severity: int = 5,
+        seed: int | None = None,
+    ) -> Federation:
+        """Return this with some of the clients' samples made wrong, and known to be so.
+
+        A rate is a number in [0, 1], a list of one a client, or ``{"low": a, "high": b}``, drawn
+        for each client.
+
+        Args:
+            label: The share of a client's samples that get a wrong label.
+            open_set: The share of a client's samples of foreign classes that stay, under a label
+                of another class; the rest of them are taken away.
+            attribute: The share of a client's samples whose image is corrupted.
+            kind: Wrong labels are any others ("symmetric"), or the next one ("pairwise").
+            foreign: The classes that are foreign, by number or name; the others are numbered anew,
+                from 0.
+            corruptions: The corruptions to draw from; empty: all nine.
+            severity: Of the corruptions, 1 to 5.
+            seed: Draws the noise; None: what drew the split.
+        """
+        from .noise import add_noise
+
+        return add_noise(
+            self,
+            label=label,
+            open_set=open_set,
+            attribute=attribute,
+            kind=kind,
+            foreign=foreign,
+            corruptions=corruptions,
+            severity=severity,
+            seed=self.seed if seed is None else seed,
+        )
 
     @cached_property
     def sha256(self) -> str:

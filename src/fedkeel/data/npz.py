@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import InputError, nearest
 
 Arrays = dict[str, NDArray[Any]]
+
+_DENSEST = 1032  # bytes that one byte can stand for in a zip
 
 
 def read_npz(path: str | Path, needed: Sequence[str], optional: Sequence[str] = ()) -> Arrays:
@@ -33,7 +37,10 @@ def read_npz(path: str | Path, needed: Sequence[str], optional: Sequence[str] = 
                 raise InputError(f"'{path}' holds one array without a name: save it with np.savez")
             with stored:
                 _check_names(path, stored.files, needed)
-                return {name: stored[name] for name in (*needed, *optional) if name in stored.files}
+                names = [name for name in (*needed, *optional) if name in stored.files]
+                for name in names:
+                    _check_size(stored, name)
+                return {name: stored[name] for name in names}
     except InputError:
         raise
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
@@ -47,6 +54,22 @@ def _check_names(path: Path, present: Iterable[str], needed: Sequence[str]) -> N
             raise InputError(
                 f"'{path}' has no array '{name}': it holds {', '.join(present) or 'nothing'}"
             )
+
+
+def _check_size(stored: np.lib.npyio.NpzFile, name: str) -> None:
+    """Refuse sizes that what is stored cannot have, before space is made for them."""
+    archive = stored.zip
+    if archive is None:  # only once it is closed
+        return
+    member = archive.getinfo(name if name in archive.namelist() else f"{name}.npy")
+    if member.file_size > _DENSEST * (member.compress_size + 1):
+        raise ValueError("larger than what is stored can unpack to")
+    with archive.open(member) as file:
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file)
+        if not dtype.hasobject and prod(shape) * dtype.itemsize != member.file_size - file.tell():
+            raise ValueError("another size than the header says")
 
 
 def _missing(path: Path) -> InputError:

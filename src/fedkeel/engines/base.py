@@ -13,6 +13,7 @@ from torch import Tensor
 from .. import trees
 from ..data.federation import Samples
 from ..data.plan import Rows
+from ..data.preparation import AS_STORED, Preparation
 from ..numerics.random import generator
 from ..part import Batch, State, Visit
 from ..rounds import Algorithm, Broadcast
@@ -32,6 +33,7 @@ class Errand(NamedTuple):
     buffers: Buffers  # stacked: what each client starts from
     batches: Sequence[Rows]  # (T, B) each, places in the training set, -1 where padded
     weights: Sequence[np.ndarray] | None  # (T, B) each, of a coreset
+    moves: Sequence[Rows] | None = None  # (T, B) each, numbers that say how images are moved about
 
     def visit(self, task: Task, i: int) -> Visit:
         """Return what client ``i`` of the cohort may look at."""
@@ -75,13 +77,16 @@ class Pool:
     x: Tensor
     y: Tensor
     dtype: torch.dtype
+    preparation: Preparation = AS_STORED
     channels_last: bool = False  # x lies as (n, h, w, c), which convolutions on a CPU prefer
 
     @classmethod
-    def of(cls, samples: Samples, device: torch.device, dtype: torch.dtype) -> Pool:
+    def of(
+        cls, samples: Samples, device: torch.device, dtype: torch.dtype, preparation: Preparation
+    ) -> Pool:
         """Lay the samples out on a device."""
         x, y = (t.to(device) for t in samples)
-        return cls(x, y.to(dtype) if y.is_floating_point() else y, dtype)
+        return cls(x, y.to(dtype) if y.is_floating_point() else y, dtype, preparation)
 
     def turned(self) -> Pool:
         """Lay images out with their channels last."""
@@ -89,22 +94,18 @@ class Pool:
             return self
         return replace(self, x=self.x.permute(0, 2, 3, 1).contiguous(), channels_last=True)
 
-    def take(self, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Gather samples ``(..., *shape)`` at places ``(...)``; bytes become numbers in [0, 1].
+    def take(self, places: Tensor, moves: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Gather samples ``(..., *shape)`` at places ``(...)``, moved about if it is said how.
 
         A negative place (padding) takes the first sample.
         """
         flat = places.clamp_min(0).reshape(-1)
-        x, y = (t.index_select(0, flat).view(*places.shape, *t.shape[1:]) for t in (self.x, self.y))
-        x = scaled(x, self.dtype)
-        return x.movedim(-1, -3) if self.channels_last else x, y
-
-
-def scaled(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """Bring stored samples into the run's arithmetic: bytes to [0, 1], floats as they are."""
-    if x.dtype == torch.uint8:
-        return x.to(dtype) / 255
-    return x.to(dtype) if x.is_floating_point() else x
+        x, y = (t.index_select(0, flat) for t in (self.x, self.y))
+        x = x.movedim(-1, 1) if self.channels_last else x
+        if moves is not None:
+            x = self.preparation.moved(x, moves.reshape(-1))
+        x = self.preparation.numbers(x if self.channels_last else x.contiguous(), self.dtype)
+        return x.view(*places.shape, *x.shape[1:]), y.view(*places.shape, *y.shape[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,10 @@ class Workshop:
         """Return batch ``t`` of client ``i`` at its true size."""
         rows = errand.batches[i][t]
         places = torch.from_numpy(rows[rows >= 0]).to(self.pool.x.device)
-        x, y = self.pool.take(places)
+        moves = None
+        if errand.moves is not None:
+            moves = torch.from_numpy(errand.moves[i][t][rows >= 0]).to(places.device)
+        x, y = self.pool.take(places, moves)
         weight = torch.ones(len(places), dtype=self.pool.dtype, device=x.device)
         if errand.weights is not None:
             weight = torch.from_numpy(errand.weights[i][t][rows >= 0]).to(weight)

@@ -20,7 +20,7 @@ from ..settings import Settings
 from ..task import Task, cross_entropy
 from .base import Engine, Pool, Workshop
 from .careful import Careful
-from .rules import chunk_width, compiles, step_operations, unrolled
+from .rules import calls, chunk_width, compiles, step_operations, unrolled
 from .sequential import Sequential
 from .stacked import Stacked
 from .tracing import Program, compiler
@@ -73,7 +73,8 @@ def choose(
     most = settings.chunk or chunk_width(step, shop.task.layout.size, itemsize, trail, cohort)
     width = min(most, cohort)
     shop = _alone(shop, settings) if width == 1 else shop
-    compiled = _compiled(settings, step * _turns(float(sizes.mean()), local) * cohort)
+    round = step * _turns(float(sizes.mean()), local) * cohort
+    compiled = _compiled(settings, round, calls(shop.task, x))
     unroll = unrolled(step, compiled, trail)
     method = renumbered(shop.method, [0.0] * len(numbers(shop.method)))
     kind = (
@@ -103,8 +104,9 @@ def _turns(samples: float, local: Local) -> int:
     return local.steps or int(-(-samples // local.batch_size)) * (local.epochs or 0)
 
 
-def _compiled(settings: Settings, work: float) -> bool:
-    if settings.compile in (False, "false") or (settings.compile == "auto" and not compiles(work)):
+def _compiled(settings: Settings, work: float, calls: int) -> bool:
+    unwanted = settings.compile == "auto" and not compiles(work, calls)
+    if settings.compile in (False, "false") or unwanted:
         return False
     if settings.place.type == "cpu" and not compiler():
         log.warning("no C++ compiler was found: the traced step runs as it is, correct but slower")
@@ -139,6 +141,11 @@ def _check_output(task: Task, logits: Tensor, y: Tensor, classes: int | None) ->
         raise InputError(
             f"head '{task.head}' gives {task.classes} values, but the model {width} logits: name "
             "the module that gives the logits with Task(head=...)"
+        )
+    if task.criterion is cross_entropy and logits.shape[:-1] != y.shape:
+        raise InputError(
+            f"the model gives logits {tuple(logits.shape[1:])} a sample where its targets are "
+            f"{tuple(y.shape[1:])}: one row of logits for each target is needed"
         )
     try:
         task.losses(logits, y)

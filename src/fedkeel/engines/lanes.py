@@ -40,6 +40,8 @@ class Lanes:
         everyone = len(members) == len(errand.clients)
         self.mine: Mine = own if everyone else _picked(own, self._index(members))
         self.places = torch.from_numpy(self.rows).to(self.device)
+        moves = errand.moves and _stacked([errand.moves[i] for i in members], 0)
+        self.moves = None if moves is None else torch.from_numpy(moves).to(self.device)
         weights = errand.weights
         chosen = None if weights is None else _stacked([weights[i] for i in members], 0)
         counted: NDArray[Any] = self.rows >= 0 if chosen is None else chosen
@@ -178,7 +180,8 @@ class Lanes:
             self._index(steps)[:, None] + torch.arange(count, device=self.device),
         )
         places, weight = (t[at][..., :rows] for t in (self.places, self.weight))
-        x, y = shop.pool.take(places)
+        moves = None if self.moves is None else self.moves[at][..., :rows]
+        x, y = shop.pool.take(places, moves)
         return Batch(x, y, weight, self._noise(x, who, steps) if shop.draws else ())
 
     def _noise(self, x: Tensor, who: Ints, steps: Ints) -> tuple[Tensor, ...]:

@@ -5,7 +5,10 @@ No clock has a part in them, so that the same recipe gives the same bits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from ..task import Task
@@ -16,6 +19,9 @@ STACKS_BELOW = (
 UNROLLS_BELOW = 1e7  # operations of a client's step: under this, calls cost more than work
 UNROLL = 4  # steps in one program then
 COMPILES_ABOVE = 3e10  # operations of a round: over this, compiling is worth its seconds
+LONG = (
+    400  # calls of a pass: over this, as in a recurrent net, compiling takes minutes, gains little
+)
 MEMORY = 1 << 30  # bytes that the lanes of a chunk may take
 GRAPHS = 8  # shapes of a step that are traced in a run
 COPIES = 8  # vectors that a lane keeps while it steps: weights, velocity, gradient and so on
@@ -43,6 +49,24 @@ def step_operations(task: Task, x: torch.Tensor) -> float:
     return 3.0 * float(counter.get_total_flops())
 
 
+def calls(task: Task, x: torch.Tensor) -> int:
+    """Count the operations, of whatever size, that a pass over these samples calls."""
+    counter = _Calls()
+    with counter, torch.no_grad():
+        task.forward(task.initial(), task.buffers(), x, training=False)
+    return counter.count
+
+
+class _Calls(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
 def chunk_width(step: float, size: int, itemsize: int, trail: int, cohort: int) -> int:
     """Return how many clients run in one program.
 
@@ -58,9 +82,9 @@ def chunk_width(step: float, size: int, itemsize: int, trail: int, cohort: int) 
     return max(1, min(cohort, MEMORY // (size * itemsize * (COPIES + trail))))
 
 
-def compiles(round: float) -> bool:
-    """Say whether a round is long enough to compile its step."""
-    return round > COMPILES_ABOVE
+def compiles(round: float, calls: int) -> bool:
+    """Say whether a round is long enough to compile its step, and the step short enough."""
+    return round > COMPILES_ABOVE and calls <= LONG
 
 
 def unrolled(step: float, compiled: bool, trail: int) -> int:

@@ -18,7 +18,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .. import trees
-from ..draws import is_random
+from ..draws import idle, is_random
 from ..errors import InputError
 
 _ONE_AT_A_TIME = Lock()  # make_fx and torch.compile are not safe beside themselves in other threads
@@ -97,7 +97,11 @@ def _graph(flat: Function, leaves: Leaves) -> GraphModule:
     # would become one input of the graph.
     copies = [t.clone() if isinstance(t, Tensor) else t for t in leaves]
     graph = make_fx(flat)(*copies)
-    drawn = [str(node.target) for node in graph.graph.nodes if is_random(node.target)]
+    drawn = [
+        str(node.target)
+        for node in graph.graph.nodes
+        if is_random(node.target) and not idle(node.target, node.args)
+    ]
     if drawn:
         raise InputError(
             f"the method's step draws random numbers with {drawn[0]}, which have no address and "

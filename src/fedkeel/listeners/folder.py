@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..notation import write_toml
 
 if TYPE_CHECKING:
+    from ..data import Federation
     from ..session import Round, Session
 
 FORMAT = 1
@@ -70,19 +71,8 @@ class RunFolder:
             ) from error
         self.recipe = written
         self._write_recipe(session)
-        federation = session.federation
-        counts = (
-            federation.label_counts
-            if federation.classes
-            else np.zeros((federation.clients, 0), np.int64)
-        )
-        labels = np.array(federation.source.labels, dtype=np.str_)
-        _atomic(
-            self.path / "partition.npz",
-            lambda f: np.savez_compressed(
-                f, owner=federation.owner, label_counts=counts, labels=labels
-            ),
-        )
+        split = _split(session.federation)
+        _atomic(self.path / "partition.npz", lambda f: np.savez_compressed(f, **split))
         self.file = (self.path / "rounds.jsonl").open("w", encoding="utf-8")
 
     def _write_recipe(self, session: Session) -> None:
@@ -173,6 +163,22 @@ def fingerprint(round: Round) -> str:
     return digest.hexdigest()
 
 
+def _split(federation: Federation) -> dict[str, Any]:
+    """Return who holds what, which labels that makes, and which samples are as they came.
+
+    ``totals`` are of the whole training set, the server's and unused samples included.
+    """
+    from ..data.heterogeneity import totals
+
+    counts, whole = np.zeros((federation.clients, 0), np.int64), np.zeros(0, np.int64)
+    if federation.classes:
+        counts, whole = federation.label_counts, totals(federation)
+    labels = np.array(federation.source.labels, dtype=np.str_)
+    clean = {} if federation.clean is None else {"clean": federation.clean}
+    told = {"label_counts": counts, "totals": whole, "labels": labels}
+    return {"owner": federation.owner, **told, **clean}
+
+
 def described(session: Session) -> dict[str, Any]:
     """Write a run that was started from Python as a recipe: what has a key, by its key."""
     from ..spoken import spoken  # which knows the methods by name, as nothing below it does
@@ -217,6 +223,7 @@ def described(session: Session) -> dict[str, Any]:
             "clients": session.federation.clients,
             "partition": session.federation.partition,
             **rule,
+            **session.federation.noise,
         },
         "model": {"name": type(model).__name__, "layout": _layout(model)},
         "local": {**length, **{name: getattr(local, name) for name in words}},

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..errors import InputError
 from ._shapes import channelled, image
 
 
@@ -35,9 +34,4 @@ class LeNet(nn.Module):
 def lenet(classes: int, shape: Sequence[int]) -> nn.Module:
     """Build the net, with PyTorch's initial weights."""
     channels, height, width = image("lenet", shape)
-    if min(height, width) < 12:
-        raise InputError(
-            f"model 'lenet' takes images of 12 pixels a side or more, the data has "
-            f"{height}x{width}: use 'cnn' or 'mlp'"
-        )
     return LeNet(channels, height, width, classes)

@@ -23,6 +23,11 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the logits of a batch."""
+        if not x.is_floating_point():
+            raise InputError(
+                "model 'mlp' takes numbers, but the data's samples are tokens: models that fit are "
+                "gru and gpt"
+            )
         x = self.fc1(x.flatten(1)).relu()
         logits: Tensor = self.fc3(self.fc2(x).relu())
         return logits

@@ -11,7 +11,21 @@ from numpy.typing import NDArray
 
 from ..errors import unknown
 
-PURPOSES = ("cohort", "batches", "noise", "split", "server", "owners", "init", "user")
+PURPOSES = (
+    "cohort",
+    "batches",
+    "noise",
+    "split",
+    "server",
+    "owners",
+    "init",
+    "user",
+    "augment",
+    "label-noise",
+    "open-set",
+    "attribute",
+    "feature",
+)
 
 Words = NDArray[np.uint64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..callables import options
 from ..errors import InputError
 from ..names import method, method_text, model_function
+from .keys import BY_NAME
 from .resolution import with_model
 from .written import Recipe, is_function
 
@@ -30,6 +32,14 @@ _LOCAL = [
     "weight_decay",
     "decay",
 ]
+_CHOICES = ["test_share", "labels", "vocab", "targets"]
+_NOISE = ["label_noise", "open_set_noise", "attribute_noise"]
+_NOISE_KEYS = {
+    "label": "label_noise",
+    "open_set": "open_set_noise",
+    "attribute": "attribute_noise",
+    "kind": "label_noise_kind",
+}
 _RUN = [
     "engine",
     "device",
@@ -93,16 +103,42 @@ def build_source(recipe: Recipe) -> Source:
     from ..data import load
 
     name = recipe["data.name"]
-    split = {"test_share": recipe.get("data.test_share", 0.2), "seed": _split_seed(recipe)}
+    asked = {n: recipe[f"data.{n}"] for n in _CHOICES if f"data.{n}" in recipe.values}
     with _about(recipe, "data.name"):
-        return load(name, recipe.further("data") if is_function(name) else None, **split)
+        return load(
+            name,
+            recipe.further("data") if is_function(name) else None,
+            seed=_split_seed(recipe),
+            augment=recipe["local.augment"],
+            **asked,
+        )
 
 
 def build_federation(recipe: Recipe) -> Federation:
     """Load the data set and deal it out to the clients."""
     source = build_source(recipe)
-    with _about(recipe, "data.partition", "data.file", "data.clients"):
-        return source.split(_partition(recipe), recipe.get("data.clients"), _split_seed(recipe))
+    with _about(recipe, "data.partition", "data.file", "data.clients", "data.server"):
+        federation = source.split(
+            _partition(recipe),
+            recipe.get("data.clients"),
+            _split_seed(recipe),
+            recipe["data.server"],
+        )
+    return _with_noise(recipe, federation)
+
+
+def _with_noise(recipe: Recipe, federation: Federation) -> Federation:
+    asked = [f"data.{name}" for name in (*_NOISE, "foreign") if recipe[f"data.{name}"]]
+    if not any(recipe[key] for key in asked):
+        return federation
+    with _about(recipe, *asked), _renamed():
+        return federation.with_noise(
+            *(recipe[f"data.{name}"] for name in _NOISE),
+            kind=recipe["data.label_noise_kind"],
+            foreign=recipe["data.foreign"],
+            corruptions=recipe["data.corruptions"],
+            severity=recipe["data.severity"],
+        )
 
 
 def build_task(recipe: Recipe, source: Source) -> Task:
@@ -125,7 +161,9 @@ def _module(recipe: Recipe, source: Source) -> nn.Module:
     from torch import nn
 
     name, build = recipe["model.name"], model_function(recipe["model.name"])
-    known = {"classes": source.classes, "shape": tuple(source.train.x.shape[1:])}
+    known: dict[str, Any] = {"classes": source.classes, "shape": tuple(source.train.x.shape[1:])}
+    if ":" not in name:
+        known["targets"] = "last" if source.train.y.dim() == 1 else "all"
     asked = {key: value for key, value in known.items() if key in options(build)}
     if asked.get("classes", 0) is None:
         raise InputError(
@@ -154,15 +192,23 @@ def _called(name: str, build: Callable[..., Any], arguments: dict[str, Any]) -> 
 def _partition(recipe: Recipe) -> Any:
     from .. import data
 
-    match recipe["data.partition"]:
-        case "dirichlet":
-            alpha, least = recipe["data.alpha"], recipe["data.min_size"]
-            return data.Dirichlet(alpha, least, recipe["data.cap"], recipe["data.max_tries"])
-        case "iid":
-            return data.IID()
-        case "natural":
-            return data.Natural()
-    return data.File(recipe["data.file"])
+    rules = {
+        "dirichlet": data.Dirichlet,
+        "dirichlet_ecgr": data.DirichletECGR,
+        "dirichlet_gcfl": data.DirichletGCFL,
+        "pachinko": data.Pachinko,
+        "shards": data.Shards,
+        "classes": data.Classes,
+        "quantity": data.Quantity,
+        "feature": data.Feature,
+        "iid": data.IID,
+        "natural": data.Natural,
+    }
+    name = recipe["data.partition"]
+    if name == "file":
+        return data.File(recipe["data.file"])
+    build: Callable[..., Any] = rules[name]
+    return build(**{field: recipe[f"data.{field}"] for field in options(build)})
 
 
 def _split_seed(recipe: Recipe) -> int:
@@ -171,11 +217,16 @@ def _split_seed(recipe: Recipe) -> int:
 
 
 def settled(recipe: Recipe, source: Source) -> Recipe:
-    """Choose the model where that needed a look at the data: colour images cnn, all else mlp."""
+    """Choose the model where that needed a look at the data.
+
+    Tokens take gru, colour images cnn, all else mlp.
+    """
     if recipe["model.name"] != "auto":
         return recipe
-    shape = source.train.x.shape[1:]
-    return with_model(recipe, "cnn" if len(shape) == 3 and shape[0] == 3 else "mlp")
+    if source.train.tokens:
+        return with_model(recipe, "gru")
+    x = source.train.x
+    return with_model(recipe, "cnn" if x.dim() == 4 and x.shape[1] == 3 else "mlp")
 
 
 def _check_centred(recipe: Recipe, algorithm: Algorithm, task: Task) -> None:
@@ -195,6 +246,18 @@ def _settings(recipe: Recipe) -> Settings:
 
     run = {name: recipe[f"run.{name}"] for name in _RUN}
     return Settings(rounds=recipe["rounds"], cohort=recipe["cohort"], seed=recipe["seed"], **run)
+
+
+@contextmanager
+def _renamed() -> Iterator[None]:
+    """Call the arguments of ``with_noise`` by their keys where an error begins with one."""
+    try:
+        yield
+    except InputError as error:
+        first = re.match(r"[a-z_]+", str(error))
+        name = first[0] if first else ""
+        key = f"data.{_NOISE_KEYS.get(name, name)}"
+        raise InputError(f"{key}{str(error)[len(name) :]}" if key in BY_NAME else error) from error
 
 
 @contextmanager

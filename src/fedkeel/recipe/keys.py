@@ -17,7 +17,8 @@ class Key(NamedTuple):
     default: Value | None
     kind: Kind
     help: str
-    partitions: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()  # that use it; empty: all
+    sets: tuple[str, ...] = ()  # data sets that use it; empty: all
 
     @property
     def section(self) -> str:
@@ -26,10 +27,14 @@ class Key(NamedTuple):
 
 
 _DIRICHLET = ("dirichlet",)
+_ALPHA = ("dirichlet", "dirichlet_ecgr", "dirichlet_gcfl")
+_ECGR = ("dirichlet_ecgr",)
+_PACHINKO = ("pachinko",)
+_FEATURE = ("feature",)
 _AT_LEAST_ONE, _COUNT = kinds.integer(1), kinds.integer(0)
 _PARTITIONS = kinds.choice(
-    "auto dirichlet iid natural file",
-    later="dirichlet_ecgr dirichlet_gcfl pachinko shards classes quantity feature",
+    "auto dirichlet dirichlet_ecgr dirichlet_gcfl pachinko shards classes quantity feature "
+    "iid natural file"
 )
 
 KEYS = (
@@ -55,18 +60,62 @@ KEYS = (
     ),
     Key("data.clients", 100, _AT_LEAST_ONE, "natural, file: unset is every owner"),
     Key("data.partition", "auto", _PARTITIONS, "how samples are dealt to clients"),
-    Key("data.alpha", 0.1, kinds.POSITIVE, "concentration: small is skewed", _DIRICHLET),
+    Key("data.alpha", 0.1, kinds.POSITIVE, "concentration: small is skewed", _ALPHA),
     Key("data.min_size", 1, _COUNT, "samples a client; 0: some may be empty", _DIRICHLET),
     Key("data.cap", True, kinds.FLAG, "a full client gets no further label", _DIRICHLET),
     Key("data.max_tries", 10000, _AT_LEAST_ONE, "draws until min_size holds", _DIRICHLET),
+    Key("data.fill", 256, _COUNT, "samples that poor clients are filled up to", _ECGR),
+    Key("data.drop_remainder", True, kinds.FLAG, "what rounding leaves is nobody's", _ECGR),
+    Key("data.alpha_coarse", 0.1, kinds.POSITIVE, "of coarse classes at a client", _PACHINKO),
+    Key("data.alpha_fine", 10.0, kinds.POSITIVE, "of classes within a coarse one", _PACHINKO),
+    Key("data.shards_per_client", 2, _AT_LEAST_ONE, "pieces of the sorted data", ("shards",)),
+    Key("data.classes_per_client", 2, _AT_LEAST_ONE, "classes a client", ("classes",)),
+    Key("data.quantity_alpha", 0.5, kinds.POSITIVE, "concentration of sizes", ("quantity",)),
+    Key("data.feature_noise", 0.1, kinds.NOT_NEGATIVE, "of the noisiest client", _FEATURE),
+    Key("data.feature_rotation", 45.0, kinds.ANGLE, "degrees either way, at most", _FEATURE),
     Key("data.file", "", kinds.text("a path of an .npz with `owner`"), "a kept split", ("file",)),
+    Key("data.server", 0.0, kinds.BELOW_ONE, "share that the server keeps, clean"),
     Key("data.seed", -1, kinds.integer(-1), "of the split; -1: the run's seed"),
+    Key(
+        "data.labels", "fine", kinds.choice("fine coarse"), "100 or 20 classes", sets=("cifar100",)
+    ),
+    Key(
+        "data.vocab",
+        "data",
+        kinds.choice("data tf66"),
+        "LEAF's 80 symbols, or 66",
+        sets=("shakespeare",),
+    ),
+    Key(
+        "data.targets",
+        "all",
+        kinds.choice("all last"),
+        "every next symbol, or one a sequence",
+        sets=("shakespeare",),
+    ),
     Key(
         "data.test_share",
         0.2,
         kinds.number("a number in (0, 1)", lambda x: 0 < x < 1),
         "held out where your data have no test part",
     ),
+    Key("data.label_noise", 0.0, kinds.RATE, "share of a client's samples with a wrong label"),
+    Key("data.open_set_noise", 0.0, kinds.RATE, "share of foreign samples that stay, mislabelled"),
+    Key("data.attribute_noise", 0.0, kinds.RATE, "share of a client's images that are corrupted"),
+    Key(
+        "data.label_noise_kind",
+        "symmetric",
+        kinds.choice("symmetric pairwise"),
+        "any other label, or the next one",
+    ),
+    Key("data.foreign", [], kinds.CLASSES, "open-set: the classes that are foreign"),
+    Key(
+        "data.corruptions",
+        [],
+        kinds.words("gaussian shot impulse frost fog brightness elastic pixelate jpeg"),
+        "attribute: which; empty: all nine",
+    ),
+    Key("data.severity", 5, kinds.integer(1, "an integer from 1 to 5", 5), "of the corruptions"),
     Key(
         "model.name",
         "auto",
@@ -124,31 +173,7 @@ KEYS = (
 BY_NAME = {key.name: key for key in KEYS}
 SECTIONS = ("data", "model", "local", "run")
 PARTITIONS = tuple(word for word in _PARTITIONS.words if word != "auto")
-LATER_KEYS = {"run.state_memory", "run.state_dir"} | frozenset(
-    f"data.{name}"
-    for name in [
-        "fill",
-        "drop_remainder",
-        "alpha_coarse",
-        "alpha_fine",
-        "shards_per_client",
-        "classes_per_client",
-        "quantity_alpha",
-        "feature_noise",
-        "feature_rotation",
-        "server",
-        "labels",
-        "vocab",
-        "targets",
-        "label_noise",
-        "open_set_noise",
-        "attribute_noise",
-        "label_noise_kind",
-        "foreign",
-        "corruptions",
-        "severity",
-    ]
-)
+LATER_KEYS = frozenset({"run.state_memory", "run.state_dir"})
 
 
 def unknown_key(name: str) -> InputError:

@@ -42,11 +42,11 @@ class Kind(NamedTuple):
         )
 
 
-def integer(low: int, allowed: str = "") -> Kind:
-    """Allow integers from ``low`` to what 63 bits hold."""
+def integer(low: int, allowed: str = "", high: int = (1 << 63) - 1) -> Kind:
+    """Allow integers from ``low`` to ``high``, which is what 63 bits hold."""
 
     def read(value: Value) -> Value | None:
-        return value if type(value) is int and low <= value < 1 << 63 else None
+        return value if type(value) is int and low <= value <= high else None
 
     return Kind(allowed or f"an integer >= {low}", read)
 
@@ -103,6 +103,39 @@ def _compile(value: Value) -> Value | None:
     return value if isinstance(value, bool) or value == "auto" else None
 
 
+def _rate(value: Value) -> Value | None:
+    if isinstance(value, list):
+        several = [SHARE.read(item) for item in value]
+        fine = [item for item in several if item is not None]
+        return fine if fine and len(fine) == len(several) else None
+    if not isinstance(value, dict):
+        return SHARE.read(value)
+    if value.keys() != {"low", "high"}:
+        return None
+    low, high = SHARE.read(value["low"]), SHARE.read(value["high"])
+    if not isinstance(low, float) or not isinstance(high, float) or low > high:
+        return None
+    return {"low": low, "high": high}
+
+
+def _classes(value: Value) -> Value | None:
+    alike = isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+    return value if alike else None
+
+
+def _words(allowed: tuple[str, ...]) -> Callable[[Value], Value | None]:
+    def read(value: Value) -> Value | None:
+        return value if isinstance(value, list) and all(w in allowed for w in value) else None
+
+    return read
+
+
+def words(allowed: str) -> Kind:
+    """Allow lists of some words."""
+    known = tuple(allowed.split())
+    return Kind(f"a list of {either(known)}", _words(known))
+
+
 def either(words: tuple[str, ...]) -> str:
     """Join words for a sentence.
 
@@ -124,3 +157,6 @@ POSITIVE = number("a number > 0", lambda x: x > 0)
 NOT_NEGATIVE = number("a number >= 0", lambda x: x >= 0)
 SHARE = number("a number in [0, 1]", lambda x: 0 <= x <= 1)
 BELOW_ONE = number("a number in [0, 1)", lambda x: 0 <= x < 1)
+ANGLE = number("degrees in [0, 180]", lambda x: 0 <= x <= 180)
+RATE = Kind("a number in [0, 1], a list of one a client, or {low = a, high = b} with a <= b", _rate)
+CLASSES = Kind("a list of classes, integers >= 0", _classes)

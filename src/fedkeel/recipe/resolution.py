@@ -15,6 +15,7 @@ from .source import Given, given
 from .written import Recipe, is_function, is_path, ordered
 
 _NOT_THE_USERS = ("classes", "shape")  # what a model function learns from the data
+_NOT_OF_BUILT_INS = (*_NOT_THE_USERS, "targets")
 
 
 def resolve(path: Path | None = None, words: Iterable[str] = ()) -> Recipe:
@@ -48,10 +49,11 @@ def with_model(recipe: Recipe, name: str) -> Recipe:
     )
     try:
         build = model_function(name)
-        fitted = fitting(f"model '{name}'", build, given_keys, but=_NOT_THE_USERS)
+        known = _NOT_THE_USERS if ":" in name else _NOT_OF_BUILT_INS
+        fitted = fitting(f"model '{name}'", build, given_keys, but=known)
     except InputError as error:
         raise InputError(f"{place or recipe.places.get('model.name', '')}{error}") from error
-    filled = {} if ":" in name else defaults(build, but=_NOT_THE_USERS)
+    filled = {} if ":" in name else defaults(build, but=known)
     model = {f"model.{k}": v for k, v in {"name": name, **filled, **fitted}.items()}
     others = {k: v for k, v in recipe.values.items() if not k.startswith("model.")}
     return Recipe(ordered({**others, **model}), recipe.places)
@@ -97,10 +99,11 @@ def _choose_data(values: dict[str, Any], found: Mapping[str, Given]) -> None:
         try:
             find("data set", name, DATA)
         except InputError as error:
-            way = "an .npz path, module:function"
+            way = "a path of an .npz or a folder, module:function"
             raise InputError(f"{found['data.name'].place}{error}, {way}") from error
     if values["data.partition"] == "auto":
-        values["data.partition"] = "dirichlet"
+        tokens = any(entry.name == name and entry.model == "gru" for entry in DATA)
+        values["data.partition"] = "natural" if tokens else "dirichlet"
     if values["data.partition"] in ("natural", "file") and "data.clients" not in found:
         del values["data.clients"]
     if values["data.partition"] == "file" and not values["data.file"]:
@@ -140,6 +143,8 @@ def _unused(key: Key, values: Mapping[str, Any], partition: str) -> str:
         belongs = ", ".join(key.partitions)
         return f"data.partition is {partition}{own}, and the key belongs to {belongs}"
     name = values["data.name"]
+    if key.sets and name not in key.sets:
+        return f"data.name is {name}, and the key belongs to {', '.join(key.sets)}"
     if key.name == "data.test_share" and not is_path(name) and not is_function(name):
         return f"{name} has a test part of its own"
     return ""

@@ -12,6 +12,7 @@ from . import scales, svg, words
 _TOP = 74.0
 _ROWS = 110
 _TALL = 680.0
+_LONGEST = 12
 
 
 class Grid(NamedTuple):
@@ -34,38 +35,60 @@ class Grid(NamedTuple):
     dy: float
 
 
-def label_picture(counts: np.ndarray, labels: Sequence[str] = (), *, width: float = 960.0) -> str:
+def label_picture(
+    counts: np.ndarray,
+    labels: Sequence[str] = (),
+    *,
+    width: float = 960.0,
+    noun: str = "sample",
+) -> str:
     """Draw which client holds how many samples of which class, as SVG.
 
-    Clients stand in the order of their most frequent class, the purest first, with a bar for the
-    size of each. Where there are more clients than fit, evenly spaced ones of this order are
-    shown and the caption says so; more than 110 classes are drawn as sums of neighbours.
+    Clients stand in the order of their most frequent class, the purest first, those without
+    samples last, with a bar for the size of each. Where there are more clients than fit, evenly
+    spaced ones of this order are shown and the caption says so; more than 110 classes are drawn
+    as sums of neighbours.
 
     Args:
         counts: Samples per client and class, clients x classes.
         labels: Names of the classes; numbers when there are none.
         width: The width for which type is set.
+        noun: What is counted.
     """
     counts = np.asarray(counts)
-    names = (
-        tuple(labels) if len(labels) == counts.shape[1] else tuple(map(str, range(counts.shape[1])))
-    )
-    grid = _grid(counts, names, width)
+    grid = _grid(counts, named(labels, counts.shape[1]), width)
     bottom = _TOP + grid.dy * len(grid.names)
-    marks = [*_sizes(grid), *_rows(grid), *_dots(grid), *_foot(grid, len(counts), bottom)]
-    marks += _key(grid, bottom + 50)
-    return svg.document(width, bottom + 62, _spoken(counts), marks)
+    marks = [
+        *_sizes(grid, counts.sum(1), noun),
+        *_rows(grid),
+        *_dots(grid),
+        *_foot(grid, len(counts), bottom),
+    ]
+    deep = max(16.0, _radius(grid))  # of the key's largest dot, at most
+    marks += _key(grid, bottom + 34 + deep, noun)
+    return svg.document(width, bottom + 46 + max(deep, 2 * deep - 16), _spoken(counts), marks)
 
 
 def order(counts: np.ndarray) -> np.ndarray:
-    """Sort clients by their most frequent class, then by how much of them it is.
+    """Sort clients by their most frequent class, then by how much of them it is; empty ones last.
 
-    >>> order(np.array([[0, 9], [5, 5], [8, 0]])).tolist()
-    [2, 1, 0]
+    >>> order(np.array([[0, 9], [5, 5], [0, 0], [8, 0]])).tolist()
+    [3, 1, 0, 2]
     """
-    top = counts.argmax(1)
-    purity = counts.max(1) / np.maximum(counts.sum(1), 1)
-    return np.lexsort((-purity, top))
+    size = counts.sum(1)
+    purity = counts.max(1) / np.maximum(size, 1)
+    return np.lexsort((-purity, counts.argmax(1), size == 0))
+
+
+def named(labels: Sequence[str], classes: int) -> tuple[str, ...]:
+    """Return a name for each class that can be seen and is not long; numbers where there are none.
+
+    >>> named(["cat", " ", "a very long name"], 3), named([], 2)
+    (('cat', "' '", 'a very long…'), ('0', '1'))
+    """
+    names = labels if len(labels) == classes else [str(number) for number in range(classes)]
+    seen = [name if name.strip() and name.isprintable() else repr(name) for name in names]
+    return tuple(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in seen)
 
 
 def merged(counts: np.ndarray, names: Sequence[str], most: int) -> tuple[np.ndarray, list[str]]:
@@ -77,17 +100,17 @@ def merged(counts: np.ndarray, names: Sequence[str], most: int) -> tuple[np.ndar
 
 
 def _span(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    return span if len(span) <= 1.5 * _LONGEST else f"{names[0]} …"
 
 
 def _grid(counts: np.ndarray, names: Sequence[str], width: float) -> Grid:
     rows, shown = merged(counts, names, _ROWS)
-    shown = [name if len(name) <= 12 else name[:11] + "…" for name in shown]
     left = 14 + max(svg.width_of(name, 11) for name in shown)
     room = width - left - 4
     clients = _spaced(order(counts), int(room / (6.5 if width > 560 else 4.2)))
     dx = min(room / len(clients), 44.0)
-    dy = min(max(dx, 10.0), 26.0, _TALL / len(shown))
+    dy = min(max(dx, 16.0), 26.0, _TALL / len(shown))
     return Grid(clients, rows[clients], tuple(shown), left, dx, dy)
 
 
@@ -98,18 +121,20 @@ def _spaced(items: np.ndarray, most: int) -> np.ndarray:
     return np.asarray(items[places])
 
 
-def _sizes(grid: Grid) -> Iterator[str]:
+def _sizes(grid: Grid, totals: np.ndarray, noun: str) -> Iterator[str]:
     """Draw a bar per client above its column."""
     sizes = grid.counts.sum(1)
-    most = max(int(sizes.max()), 1)
-    yield svg.text(0, 12, f"Samples a client, up to {most:,}", "title")
+    most, empty = max(int(totals.max()), 1), ""
+    if nothing := int((totals == 0).sum()):
+        empty = f"; {nothing:,} {'has' if nothing == 1 else 'have'} none"
+    yield svg.text(0, 12, f"{noun.capitalize()}s a client, up to {most:,}{empty}", "title")
     bars = [
         svg.rect(
             (grid.left + column * grid.dx + 0.15 * grid.dx, _TOP - 8 - 44 * size / most),
             0.7 * grid.dx,
             44 * size / most,
             "bar",
-            f"client {client}: {words.counted(int(size), 'sample')}",
+            f"client {client}: {words.counted(int(size), noun)}",
         )
         for column, (client, size) in enumerate(zip(grid.clients, sizes, strict=True))
     ]
@@ -146,14 +171,16 @@ def _radius(grid: Grid) -> float:
 
 
 def _foot(grid: Grid, clients: int, bottom: float) -> Iterator[str]:
-    shown = len(grid.clients)
-    said = words.counted(clients, "client") + ", sorted by most frequent class"
+    shown, all_ = len(grid.clients), words.counted(clients, "client")
+    said = f"{all_}, sorted by most frequent class"
     if shown < clients:
-        said = f"{shown:,} of {words.counted(clients, 'client')}, evenly spaced, sorted by class"
-    yield svg.text(grid.left, bottom + 22, said, "title")
+        said = f"{shown:,} of {all_}, evenly spaced, sorted by class"
+    right = grid.left + grid.dx * shown
+    left = max(0.0, min(grid.left, right - svg.width_of(said, 11)))
+    yield svg.text(left, bottom + 22, said, "title")
 
 
-def _key(grid: Grid, y: float) -> Iterator[str]:
+def _key(grid: Grid, y: float, noun: str) -> Iterator[str]:
     """Show what three sizes of dot mean."""
     full, largest = _radius(grid), max(int(grid.counts.max()), 1)
     top = scales.step_for(largest * 0.55, 1)
@@ -163,13 +190,12 @@ def _key(grid: Grid, y: float) -> Iterator[str]:
         yield svg.group("s1 dots", [svg.circle((left + radius, y - 4), radius)])
         yield svg.text(left + 2 * radius + 6, y, f"{value:,}", "axis")
         left += 2 * radius + 6 + svg.width_of(f"{value:,}", 12) + 22
-    yield svg.text(left - 6, y, "samples", "axis")
+    yield svg.text(left - 6, y, f"{noun}s", "axis")
 
 
 def _spoken(counts: np.ndarray) -> str:
     clients, classes = counts.shape
     held = float((counts > 0).sum(1).mean())
-    return (
-        f"Labels across {words.counted(clients, 'client')} and {words.counted(classes, 'class')}"
-        f": a client holds {held:.1f} classes on average."
-    ).replace("classs", "classes")
+    kinds = "1 class" if classes == 1 else f"{classes:,} classes"
+    across = f"Labels across {words.counted(clients, 'client')} and {kinds}"
+    return f"{across}: a client holds {held:.1f} classes on average."

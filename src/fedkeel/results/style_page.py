@@ -66,7 +66,18 @@ td {
   padding: .62rem 1.2rem .62rem 0; border-bottom: 1px solid var(--rule); vertical-align: middle;
 }
 th:last-child, td:last-child { padding-right: 0 }
-.targets { max-width: 36em }
+.targets, .skew { max-width: 36em }
+.skew { margin: 1.4rem 0 0 }
+.skew td { padding-top: .3rem; padding-bottom: .3rem }
+.skew .name { font-weight: 400 }
+.skew + .note { margin: 1.4rem 0 .8rem }
+.skew + h3 { margin-top: 3.2rem }
+.terms {
+  display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.4rem; margin: 0;
+  font-size: .88rem; color: var(--soft);
+}
+.terms dt { color: var(--ink) }
+.terms dd { margin: 0 }
 .num { text-align: right; white-space: nowrap }
 .name { font-weight: 600; overflow-wrap: anywhere; min-width: 6em }
 .lead-value { font-weight: 600 }
@@ -107,6 +118,15 @@ footer p { margin: .2rem 0; overflow-wrap: anywhere }
     padding: .8rem 0; border-bottom: 1px solid var(--rule);
   }
   .targets tr { grid-template-columns: 1fr 1fr }
+  .skew { display: table; font-size: .84rem }
+  .skew thead { display: table-header-group }
+  .skew tbody { display: table-row-group }
+  .skew tr { display: table-row }
+  .skew th { padding: 0 .5rem .3rem 0 }
+  .skew td { padding: .3rem .5rem .3rem 0; border-bottom: 1px solid var(--rule) }
+  .skew .num { text-align: right }
+  .terms { display: block }
+  .terms dd { margin-bottom: .5rem }
   td, tr.first:not(:first-child) td { padding: 0; border: 0 }
   .num { text-align: left }
   .name { grid-column: 1/-1 }

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from ..data import Federation, from_arrays
 from ..engines import Sequential, Stacked
-from ..engines.base import scaled
 from ..history import Round
 from ..loop import Kept, play, start
 from ..part import Part
@@ -153,7 +152,8 @@ def replayed(session: Session) -> tuple[list[plain.Round], Round]:
     """Play a session and return its visits as an oracle takes them, and its last round."""
     engine, visited = session.world.engine, list[plain.Round]()
     assert isinstance(engine, Sequential)
-    x, y = scaled(session.federation.train.x, torch.float64), session.federation.train.y
+    preparation, train = session.federation.source.preparation, session.federation.train
+    x, y = preparation.numbers(train.x, torch.float64), train.y
     sizes = session.federation.sizes
 
     class Watched:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkeel.data import IID, File, Natural
+from fedkeel.data import IID, Facts, File, Natural
 from fedkeel.errors import InputError
 from fedkeel.numerics.random import generator
 
@@ -18,7 +18,7 @@ NATURAL = np.array([7, 3, 7, 9, 3, 9])
 
 
 def _owners(rule, labels=LABELS, natural=None, clients=None, seed=0):
-    return rule.owners(labels, natural, clients, generator(seed, "split"))
+    return rule.owners(Facts(np.asarray(labels), natural), clients, generator(seed, "split"))
 
 
 @given(st.integers(1, 300), st.data())

@@ -5,15 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, require
-from .npz import read_npz
+from ...errors import InputError, require
+from ..npz import read_npz
 
 Owners = NDArray[np.int64]
+
+
+class Facts(NamedTuple):
+    """What a rule may look at.
+
+    Attributes:
+        labels: The labels of the samples to deal out, ``(n, ...)``.
+        natural: Their natural owners, if the data have any.
+        parents: The coarse class of each class, if the data have any.
+    """
+
+    labels: NDArray[Any]
+    natural: Owners | None = None
+    parents: tuple[int, ...] = ()
 
 
 class Partition(Protocol):
@@ -34,18 +48,11 @@ class Partition(Protocol):
         """How many clients it makes when nobody says."""
         ...
 
-    def owners(
-        self,
-        labels: NDArray[np.generic],
-        natural: Owners | None,
-        clients: int | None,
-        rng: np.random.Generator,
-    ) -> Owners:
+    def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Return the owner of every sample.
 
         Args:
-            labels: The samples' labels, ``(n, ...)``.
-            natural: The samples' natural owners, if the data have any.
+            facts: The samples' labels, and what else is known of them.
             clients: How many clients to make; None: what the rule does by itself.
             rng: Where all of its draws come from.
         """
@@ -59,16 +66,10 @@ class IID:
     name: ClassVar[str] = "iid"
     default_clients: ClassVar[int | None] = 100
 
-    def owners(
-        self,
-        labels: NDArray[np.generic],
-        natural: Owners | None,
-        clients: int | None,
-        rng: np.random.Generator,
-    ) -> Owners:
+    def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Deal the samples out."""
-        count = enough(self.name, clients, len(labels))
-        return rng.permutation(np.arange(len(labels)) % count)
+        count = enough(self.name, clients, len(facts.labels))
+        return rng.permutation(np.arange(len(facts.labels)) % count)
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,13 @@ class Natural:
     name: ClassVar[str] = "natural"
     default_clients: ClassVar[int | None] = None
 
-    def owners(
-        self,
-        labels: NDArray[np.generic],
-        natural: Owners | None,
-        clients: int | None,
-        rng: np.random.Generator,
-    ) -> Owners:
+    def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Number the natural owners from 0, and give the samples of those not drawn to nobody."""
-        if natural is None:
+        if facts.natural is None:
             raise InputError(
                 "partition 'natural' needs data whose samples have owners: these have none"
             )
-        names, owner = np.unique(natural, return_inverse=True)
+        names, owner = np.unique(facts.natural, return_inverse=True)
         if clients is None or clients == len(names):
             return owner.astype(np.int64)
         if clients > len(names):
@@ -115,15 +110,9 @@ class File:
     name: ClassVar[str] = "file"
     default_clients: ClassVar[int | None] = None
 
-    def owners(
-        self,
-        labels: NDArray[np.generic],
-        natural: Owners | None,
-        clients: int | None,
-        rng: np.random.Generator,
-    ) -> Owners:
+    def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Read the file, and refuse what cannot be right."""
-        owner = self._read(len(labels))
+        owner = self._read(len(facts.labels))
         found = int(owner.max()) + 1
         if clients not in (None, found):
             raise InputError(f"clients={clients}, but '{self.path}' has {found}: leave clients out")
@@ -162,6 +151,14 @@ def enough(rule: str, clients: int | None, samples: int) -> int:
             f"clients={clients} is more than the {samples} samples to give them: take fewer"
         )
     return clients
+
+
+def classes_of(rule: str, facts: Facts) -> NDArray[np.integer[Any]]:
+    """Return the class of each sample, where a sample has one."""
+    labels = facts.labels
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise InputError(f"partition '{rule}' needs one class a sample: use 'iid' or 'natural'")
+    return labels
 
 
 def check_split(partition: Partition, clients: int | None, server: float) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import InputError, require
-from .partition import Owners, enough
+from ...errors import InputError, flag
+from .base import Facts, Owners, classes_of, enough
+from .dealing import Sizes, concentration, cut, deal, shares, whole
 
 _LOOKS = (20, 200)
 _HOPELESS = 0.1
@@ -44,26 +43,14 @@ class Dirichlet:
 
     def __post_init__(self) -> None:
         """Refuse values out of range."""
-        number = isinstance(self.alpha, Real) and 1e-6 <= self.alpha <= 1e9
-        require(number, "alpha", self.alpha, "a number from 1e-6 to 1e9")
-        for field, least in (("min_size", 0), ("max_tries", 1)):
-            value = getattr(self, field)
-            require(
-                isinstance(value, int) and value >= least, field, value, f"an integer >= {least}"
-            )
+        concentration("alpha", self.alpha)
+        whole("min_size", self.min_size, 0)
+        flag("cap", self.cap)
+        whole("max_tries", self.max_tries, 1)
 
-    def owners(
-        self,
-        labels: NDArray[np.generic],
-        natural: Owners | None,
-        clients: int | None,
-        rng: np.random.Generator,
-    ) -> Owners:
+    def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Draw sizes until they are accepted, then who gets which sample."""
-        if labels.ndim != 1 or labels.dtype.kind not in "iu":
-            raise InputError(
-                "partition 'dirichlet' needs one class a sample: use 'iid' or 'natural'"
-            )
+        labels = classes_of(self.name, facts)
         count = enough(self.name, clients, len(labels))
         if count * self.min_size > len(labels):
             raise InputError(
@@ -71,9 +58,9 @@ class Dirichlet:
                 f"and there are {len(labels)}: take fewer clients or a smaller min_size"
             )
         sizes = self.accepted(np.bincount(labels), count, rng)
-        return _deal(labels, sizes, rng)
+        return deal(labels, sizes, rng)
 
-    def accepted(self, counts: Owners, clients: int, rng: np.random.Generator) -> Owners:
+    def accepted(self, counts: Owners, clients: int, rng: np.random.Generator) -> Sizes:
         """Return the first draw ``(classes, clients)`` in which every client holds enough.
 
         Args:
@@ -90,28 +77,21 @@ class Dirichlet:
                 break
         raise self._refusal(small, clients)
 
-    def draws(self, counts: Owners, clients: int, rng: np.random.Generator) -> Iterator[Owners]:
+    def draws(self, counts: Owners, clients: int, rng: np.random.Generator) -> Iterator[Sizes]:
         """Yield one draw of sizes ``(classes, clients)`` after another, accepted or not."""
         while True:
             yield self._draw(counts, clients, rng)
 
-    def _draw(self, counts: Owners, clients: int, rng: np.random.Generator) -> Owners:
+    def _draw(self, counts: Owners, clients: int, rng: np.random.Generator) -> Sizes:
         sizes = np.zeros((len(counts), clients), dtype=np.int64)
         held = np.zeros(clients, dtype=np.int64)
         total = int(counts.sum())
         for row, count in zip(sizes, counts, strict=True):
             open_ = np.flatnonzero(held * clients < total) if self.cap else np.arange(clients)
             if count:
-                row[open_] = self._cut(int(count), len(open_), rng)
+                row[open_] = cut(int(count), shares(self.alpha, len(open_), rng))
                 held += row
         return sizes
-
-    def _cut(self, count: int, clients: int, rng: np.random.Generator) -> Owners:
-        cuts = np.empty(clients + 1, dtype=np.int64)
-        shares = rng.dirichlet(np.full(clients, self.alpha))
-        cuts[1:] = (np.cumsum(shares) * count).astype(np.int64)
-        cuts[0], cuts[-1] = 0, count
-        return np.diff(cuts)
 
     def _hopeless(self, small: list[int]) -> bool:
         """Tell whether all the tries allowed would hardly give one accepted draw.
@@ -135,15 +115,3 @@ class Dirichlet:
             f"min_size={self.min_size}; on average {share:.2%} of the clients {what}: "
             "use data.min_size=0, a larger alpha or fewer clients"
         )
-
-
-def _deal(labels: NDArray[np.generic], sizes: Owners, rng: np.random.Generator) -> Owners:
-    """Shuffle each class and hand it out in the sizes drawn."""
-    owner = np.empty(len(labels), dtype=np.int64)
-    order = np.argsort(labels, kind="stable")
-    start = 0
-    for row in sizes:
-        end = start + int(row.sum())
-        owner[rng.permutation(order[start:end])] = np.repeat(np.arange(len(row)), row)
-        start = end
-    return owner
