@@ -13,9 +13,11 @@ import torch
 from torch import Tensor, nn
 
 import fedkeel as fk
+from fedkeel.cli import main
 from fedkeel.data.plan import plan
 from fedkeel.engines.tracing import compiler
 from fedkeel.names import METHODS, constructor, method
+from fedkeel.recipe import resolve
 from fedkeel.spoken import spoken
 from fedkeel.testing.worlds import NETS, Lab, apart, federation
 
@@ -209,3 +211,122 @@ def test_the_stub_has_every_public_name() -> None:
     stub = (Path(fk.__file__).parent / "__init__.pyi").read_text()
     told = {line.rpartition(" as ")[2] for line in stub.splitlines() if " as " in line}
     assert told | {"__version__"} == set(fk.__all__)
+
+
+def test_targets_and_outputs_that_broadcast_are_refused() -> None:
+    """(B, 1) outputs and (B,) targets made (B, B) losses, and trained on them."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 3)).astype(np.float32), rng.normal(size=30).astype(np.float32)
+    held = fk.data.from_arrays(x, y).split(fk.data.IID(), clients=3)
+
+    def squared(outputs: Tensor, targets: Tensor) -> Tensor:
+        return (outputs - targets).square()
+
+    task = fk.Task(nn.Linear(3, 1), criterion=squared, metric=squared)
+    with pytest.raises(fk.InputError, match=r"broadcast.*y.reshape\(-1, 1\)"):
+        fk.train(fk.algorithm(fk.FedAvg()), task, held, rounds=1, cohort=2)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_a_split_with_open_set_noise_can_be_given_back(tmp_path: Path, rate: float) -> None:
+    """What noise took away was missing from the written split, and taken away again."""
+    words = ["data.clients=4", "data.foreign=[60, 61]", f"data.open_set_noise={rate}", "rounds=0"]
+    words += ["cohort=2", "model.hidden=[4, 4]"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(["run", "data.partition=iid", *words, "--out", str(first)]) == 0
+    again = ["data.partition=file", f"data.file={first / 'partition.npz'}", *words[1:]]
+    assert main(["run", *again, "--out", str(second)]) == 0
+    told = [json.loads((run / "summary.json").read_text()) for run in (first, second)]
+    assert told[0]["data_sha256"] == told[1]["data_sha256"]
+    with np.load(first / "partition.npz") as split:
+        assert (split["owner"] >= 0).all() and (split["held"] < 0).any()
+
+
+def test_sequences_with_one_class_each_know_their_vocabulary(tmp_path: Path) -> None:
+    """The vocabulary was taken to be as large as the number of classes."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 20, (40, 6)), rng.integers(0, 2, 40)
+    np.savez(tmp_path / "words.npz", x_train=x[:30], y_train=y[:30], x_test=x[30:], y_test=y[30:])
+    words = ["data.partition=iid", "data.clients=3", "cohort=2", "rounds=1", "local.steps=1"]
+    words += ["model.hidden=4", "model.embed=3", "run.compile=false"]
+    name = f"data.name={tmp_path / 'words.npz'}"
+    assert main(["run", name, *words, "--out", str(tmp_path / "run")]) == 0
+    state = fk.load(tmp_path / "run").state_dict
+    assert state["embedding.weight"].shape == (20, 3) and state["fc.weight"].shape == (2, 4)
+
+
+def test_the_command_line_can_change_partition_and_model_of_a_written_recipe(
+    tmp_path: Path,
+) -> None:
+    """Keys of the file's partition and model, which nobody can take away, were errors."""
+    path = tmp_path / "recipe.toml"
+    path.write_text(resolve(None, ["data.partition=classes"]).to_toml())
+    recipe = resolve(path, ["data.partition=iid", "model.name=cnn"])
+    assert "data.classes_per_client" not in recipe.values and "model.hidden" not in recipe.values
+    with pytest.raises(fk.InputError, match=r"data\.classes_per_client is not used"):
+        resolve(path, ["data.partition=iid", "data.classes_per_client=3"])
+    path.write_text('[data]\npartition = "iid"\nalpha = 0.3\n')
+    with pytest.raises(fk.InputError, match=r"data\.alpha is not used"):
+        resolve(path, ["rounds=3"])
+
+
+def test_owners_may_be_names() -> None:
+    x, y = np.zeros((4, 2), np.float32), np.array([0, 1, 0, 1])
+    source = fk.data.from_arrays(x, y, x, y, owner=["Köln", "Bonn", "Köln", "Aachen"])
+    assert source.owner is not None and source.owner.tolist() == [2, 1, 2, 0]
+    with pytest.raises(fk.InputError, match="owner holds -1"):
+        fk.data.from_arrays(x, y, x, y, owner=np.array([0, -1, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["data.clients=100000"], "data.clients=100000 is more than the 28243 samples"),
+        (["model.hidden=[1]"], "model.hidden=[1] is out of range"),
+        (["data.server=0.99999999"], "data.server=0.99999999 leaves"),
+        (["data.label_noise=[0.1]"], "data.label_noise has 1 rate"),
+        (["data.alpha=1e-7"], "a number from 1e-6 to 1e9"),
+    ],
+)
+def test_an_error_names_the_key(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_file_remembers_clients_without_samples(tmp_path: Path) -> None:
+    """The last of them were forgotten, and all that counts clients changed."""
+    x, y = np.zeros((6, 2), np.float32), np.array([0, 1, 0, 1, 0, 1])
+    source = fk.data.from_arrays(x, y, x, y)
+    counts = np.zeros((5, 2), int)
+    np.savez(tmp_path / "split.npz", owner=np.array([0, 1, 2, 0, 1, 2]), label_counts=counts)
+    rule = fk.data.File(tmp_path / "split.npz")
+    assert source.split(rule).clients == source.split(rule, clients=5).clients == 5
+    with pytest.raises(fk.InputError, match="has 5: leave clients out"):
+        source.split(rule, clients=3)
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        (np.zeros((4, 0), int), r"\(4, 0\)"),
+        (np.array([0, 1, 0, 10**7]), "y holds the label 10000000, and there are 4 samples"),
+    ],
+)
+def test_labels_that_cannot_be(y: np.ndarray, says: str) -> None:
+    x = np.zeros((4, 2), np.float32)
+    with pytest.raises(fk.InputError, match=says):
+        fk.data.from_arrays(x, y, x, y)
+
+
+def test_numbers_of_numpy_are_seeds_and_halves_are_none() -> None:
+    x, y = np.zeros((6, 2), np.float32), np.array([0, 1, 0, 1, 0, 1])
+    source = fk.data.from_arrays(x, y, x, y)
+    ours, theirs = (source.split(fk.data.IID(), 3, seed=s) for s in (3, np.int64(3)))
+    assert ours.owner.tolist() == theirs.owner.tolist()
+    assert theirs.with_noise(label=0.5).clean is not None
+    with pytest.raises(fk.InputError, match=r"seed=1\.5"):
+        source.split(fk.data.IID(), 3, seed=1.5)  # type: ignore[arg-type]
+    with pytest.raises(fk.InputError, match=r"classes=10\.5"):
+        fk.data.from_arrays(x, y, x, y, classes=10.5)  # type: ignore[arg-type]

@@ -24,7 +24,8 @@ def check(method: Algorithm, task: Task, federation: Federation) -> None:
         )
     if task.criterion is cross_entropy and federation.classes is None:
         raise InputError(
-            "these targets are not classes: give the task a criterion and a metric of its own"
+            "these targets are not classes: give the task a criterion and a metric of its own, in "
+            "Python: fk.Task(model, criterion=..., metric=...); classes are integers"
         )
 
 

@@ -76,7 +76,9 @@ def test_a_second_time_nothing_is_asked_for(call: Call, sets: Path, publisher: P
     said = call("data", "get", "mnist")
     assert (said.code, said.err, len(publisher.asked)) == (0, "", asked)
     assert said.out.endswith(f"already at {sets / 'mnist'}\n")
-    assert call("data", "get", "mnist", "--from", "anything").code == 0
+    again = call("data", "get", "mnist", "--from", str(sets / "mnist"))
+    assert again.code == 0 and "--from was not read" in again.err
+    assert call("data", "get", "mnist", "--from", "anything").code == 2
 
 
 def test_a_damaged_one_is_fetched_again(call: Call, sets: Path, publisher: Publisher) -> None:

@@ -42,7 +42,7 @@ WORDS: list[tuple[list[str], list[str]]] = [
     (["run", "local.schedule=halve"], ["local.schedule", "halve(10)"]),
     (["run", "local.schedule=cosine(0)"], ["local.schedule", "cosine(0)", "cosine(250)"]),
     (["run", "weighting=uniforn"], ["weighting", "did you mean 'uniform'"]),
-    (["run", "data.alpha=0"], ["data.alpha=0", "number > 0"]),
+    (["run", "data.alpha=0"], ["data.alpha=0", "a number from 1e-6 to 1e9"]),
     (["run", "data.partition=dirichlt"], ["data.partition", "did you mean 'dirichlet'"]),
     (["run", "data.seed=-2"], ["data.seed=-2", "integer >= -1"]),
     (["run", "run.engine=stackd"], ["run.engine", "did you mean 'stacked'"]),

@@ -109,7 +109,7 @@ def _with(array: np.ndarray, place: tuple, value: float) -> np.ndarray:
         ((X, Y), {"test_share": 1.0}, "test_share=1.0"),
         ((X[:1], Y[:1]), {}, "two are needed"),
         ((X, Y, X, Y), {"owner": np.zeros(5, int)}, "for each of 6 samples"),
-        ((X, Y, X, Y), {"owner": np.full(6, -1)}, "an integer >= 0"),
+        ((X, Y, X, Y), {"owner": np.full(6, -1)}, "owner holds -1"),
         ((X, Y, X, Y), {"owner": np.zeros(6)}, "owner is float64"),
     ],
 )

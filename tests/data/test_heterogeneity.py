@@ -82,3 +82,12 @@ def test_noisy_samples_are_counted_by_client() -> None:
     clean = np.array([True, False, False, False, True, False])
     found = noisy_samples(replace(federation, clean=clean))
     assert found is not None and found.tolist() == [2, 1, 0]
+
+
+def test_foreign_samples_that_were_taken_away_are_of_no_class() -> None:
+    x, y = np.zeros((8, 2), dtype=np.float32), np.array([0, 0, 0, 1, 1, 2, 2, 2])
+    split = Federation(from_arrays(x, y, x, y), np.array([0, 0, 1, 0, 1, 0, 1, -1]), "file", 2)
+    kept = split.with_noise(open_set=0.5, foreign=[0])
+    held = kept.label_counts.sum(axis=0)
+    assert held.sum() == 5  # one of client 0's two foreign samples stays, and none of client 1's
+    assert totals(kept).tolist() == [held[0], held[1] + 1]  # and one sample that nobody held

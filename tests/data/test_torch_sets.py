@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import Dataset, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from fedkeel.data import from_torch
 from fedkeel.errors import InputError
@@ -59,3 +59,9 @@ def test_a_share_is_held_out() -> None:
 def test_what_is_refused(dataset: Dataset, words: str) -> None:
     with pytest.raises(InputError, match=words):
         from_torch(dataset)
+
+
+def test_a_loader_is_no_data_set() -> None:
+    loader = DataLoader(TensorDataset(torch.zeros(4, 2), torch.zeros(4, dtype=torch.long)))
+    with pytest.raises(InputError, match="is a DataLoader: give"):
+        from_torch(loader)  # type: ignore[arg-type]

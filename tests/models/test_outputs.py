@@ -161,7 +161,7 @@ def test_tokens_of_any_integer_type_give_logits_for_every_step_or_the_last(
         (lambda: models.cnn_ecgr(5, (1, 7, 7)), "'cnn_ecgr' 8 (1, 7, 7) mlp cnn_zmg"),
         (lambda: models.cnn_zmg(5, (1, 2, 3, 4)), "'cnn_zmg' images (1, 2, 3, 4) mlp"),
         (lambda: models.cnn_zmg_cifar(5, (3, 3, 3)), "'cnn_zmg_cifar' 4 (3, 3, 3) mlp"),
-        (lambda: models.vit(5, (3, 30, 28)), "'vit' patch=4 (3, 30, 28) resnet18"),
+        (lambda: models.vit(5, (3, 30, 28)), "'vit' patch=4 30x28 another"),
         (lambda: models.vit(5, (3, 28, 28), patch=0), "patch=0 >= 1"),
         (lambda: models.vit(5, (3, 28, 28), width=100), "width=100 multiple heads=3"),
         (lambda: models.vit(5, (3, 28, 28), depth=0), "depth=0 >= 1"),

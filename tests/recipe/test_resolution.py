@@ -23,7 +23,7 @@ EACH: dict[str, st.SearchStrategy[Any]] = {
     "server_lr": positive,
     "seed": st.integers(0, 2**63 - 1),
     "data.clients": st.integers(1, 10**6),
-    "data.alpha": positive,
+    "data.alpha": st.floats(1e-6, 1e9),
     "data.min_size": st.integers(0, 99),
     "data.cap": st.booleans(),
     "data.seed": st.integers(-1, 99),

@@ -68,5 +68,11 @@ def show(
         raise InputError(
             f"'{name}' stands where a data set's name is wanted: fedkeel data show NAME KEY=VALUE"
         )
-    recipe = resolve(None, [f"data.name={json.dumps(name)}", *(keys or [])])
+    words = keys or []
+    for word in words:
+        if "=" not in word:
+            raise InputError(f"'{word}' is not KEY=VALUE: data show takes keys alone after NAME")
+        if word.partition("=")[0].strip() == "data.name":
+            raise InputError(f"{word} cannot go with NAME, which is '{name}': leave it out")
+    recipe = resolve(None, [f"data.name={json.dumps(name)}", *words])
     told.show(job.build_federation(recipe), recipe, as_json=as_json, out=out)

@@ -58,6 +58,8 @@ def get(
         print(json.dumps(facts))
     else:
         _print(facts, obtained)
+    if obtained.before and source is not None and facts["path"] is not None:
+        _log.warning("it was there before, and --from was not read: to store anew, remove it first")
 
 
 @contextmanager

@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..errors import InputError, require
+from ..errors import InputError, number, require
 from ..numerics.random import generator
 from .federation import IGNORED, Owners, Samples, Source
 
 Array = NDArray[Any] | Tensor
+_MANY = 100_000  # classes that nobody is asked about
 _TOKENS = (torch.int16, torch.int32, torch.int64)
 
 
@@ -39,7 +40,7 @@ def from_arrays(
         x_test: Test inputs; without them a share of the samples is held out.
         y_test: Test targets.
         classes: How many classes there are; None: the largest label says.
-        owner: Who made each sample, as integers >= 0, for the partition ``Natural``.
+        owner: Who made each sample, as integers >= 0 or names, for the partition ``Natural``.
         name: What the data set is called.
         test_share: The share held out when there is no test part.
         seed: Draws the share held out.
@@ -123,10 +124,10 @@ def _check_finite(values: Tensor, name: str) -> None:
 
 
 def _labels(y: Tensor, name: str) -> Tensor:
-    if y.ndim not in (1, 2) or y.shape[1:] == (1,):
+    if y.ndim not in (1, 2) or y.shape[1:] in ((0,), (1,)):
         raise InputError(
-            f"{name} has shape {tuple(y.shape)}: classes are one integer a sample (n,), or one for "
-            "each step of a sequence (n, T)"
+            f"{name} has shape {tuple(y.shape)}: classes are one integer a sample (n,), as "
+            "y.reshape(-1) has, or one for each step of a sequence (n, T)"
         )
     if y.is_complex():
         raise InputError(f"{name} is complex: it must hold integer classes or floating targets")
@@ -135,6 +136,10 @@ def _labels(y: Tensor, name: str) -> Tensor:
     if wrong.any():
         first = int(labels[wrong][0])
         raise InputError(f"{name} holds the label {first}: classes are integers from 0")
+    empty = (labels < 0).reshape(len(labels), -1).all(1)
+    if empty.any():
+        first = int(empty.nonzero()[0])
+        raise InputError(f"sequence {first} of {name} has no target: leave such ones out")
     return labels
 
 
@@ -156,8 +161,14 @@ def _count_classes(y: Tensor, y_test: Tensor, classes: int | None) -> int | None
         return None
     highest = int(max(y.max(), y_test.max()))
     if classes is None:
+        if highest >= max(_MANY, y.numel() + y_test.numel()):
+            raise InputError(
+                f"y holds the label {highest}, and there are {len(y)} samples: number classes from "
+                "0, or give classes=N if there are so many"
+            )
         return highest + 1
-    require(classes >= 1, "classes", classes, "an integer >= 1")
+    whole = isinstance(classes, int | np.integer) and not isinstance(classes, bool)
+    require(whole and classes >= 1, "classes", classes, "an integer >= 1")
     if highest >= classes:
         raise InputError(
             f"y holds the label {highest}: with classes={classes} it must be below {classes}"
@@ -166,19 +177,23 @@ def _count_classes(y: Tensor, y_test: Tensor, classes: int | None) -> int | None
 
 
 def _owners(owner: Array, samples: int) -> Owners:
-    values = as_tensor(owner, "owner").numpy()
-    if values.shape != (samples,) or values.dtype.kind not in "iu" or values.min() < 0:
+    values = owner.numpy() if isinstance(owner, Tensor) else np.asarray(owner)
+    if values.shape != (samples,) or values.dtype.kind not in "iuU":
         raise InputError(
-            f"owner is {values.dtype} of shape {values.shape}: it must hold an integer >= 0 "
-            f"for each of {samples} samples"
+            f"owner is {values.dtype} of shape {values.shape}: it must hold an integer >= 0 or a "
+            f"name for each of {samples} samples"
         )
+    if values.dtype.kind == "U":
+        return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    if values.min() < 0:
+        raise InputError(f"owner holds {values.min()}: owners are integers from 0, or names")
     return values.astype(np.int64, copy=False)
 
 
 def _hold_out(
     train: Samples, owner: Owners | None, share: float, seed: int
 ) -> tuple[Samples, Samples, Owners | None]:
-    require(0 < share < 1, "test_share", share, "a share in (0, 1)")
+    number("test_share", share, "a share in (0, 1)", lambda part: 0 < part < 1)
     samples = len(train.x)
     if samples < 2:
         raise InputError("x has 1 sample: two are needed, one to train on and one to test with")

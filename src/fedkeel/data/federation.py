@@ -86,6 +86,8 @@ class Source:
             server: The share of the training set that the server keeps, taken first.
         """
         check_split(partition, clients, server)
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        require(whole, "seed", seed, "an integer")
         clients = partition.default_clients if clients is None else clients
         labels = self.train.y.numpy()
         owner = _server_first(len(labels), server, seed)
@@ -124,6 +126,7 @@ class Federation:
         seed: What the split was drawn from.
         noise: What was made wrong on purpose, as the keys of a recipe say it.
         clean: For every training sample whether it is as it came; None: all are.
+        dealt: The owners before open-set noise took samples away; None: nothing did.
     """
 
     source: Source
@@ -134,6 +137,7 @@ class Federation:
     seed: int = 0
     noise: Mapping[str, Any] = field(default_factory=dict)
     clean: NDArray[np.bool_] | None = None
+    dealt: Owners | None = None
 
     def __repr__(self) -> str:
         """Say what one looks for."""

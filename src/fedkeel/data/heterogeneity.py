@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..skew import noisy, summary
-from .federation import Federation
+from .federation import UNUSED, Federation
 
 Counts = NDArray[np.int64]
 
@@ -38,8 +38,13 @@ def describe(federation: Federation) -> dict[str, Any]:
 
 
 def totals(federation: Federation) -> Counts:
-    """Return how often each class comes in the whole training set, whoever holds it."""
+    """Return how often each class comes in the whole training set, whoever holds it.
+
+    Foreign samples that open-set noise took away have no class any more.
+    """
     labels = federation.train.y.numpy()
+    if federation.clean is not None:
+        labels = labels[federation.clean | (federation.owner != UNUSED)]
     return np.bincount(labels[labels >= 0], minlength=federation.classes or 0)
 
 

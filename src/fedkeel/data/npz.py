@@ -78,7 +78,11 @@ def _missing(path: Path) -> InputError:
     if not path.parent.is_dir():
         return InputError(f"there is no file '{path}': its folder does not exist")
     close = nearest(path.name, [entry.name for entry in path.parent.iterdir()])
-    hint = f": did you mean '{path.parent / close}'?" if close else ": an .npz file is needed"
+    hint = (
+        f": did you mean '{path.parent / close}'?"
+        if close
+        else ": an .npz file, or a folder of class folders, is needed"
+    )
     return InputError(f"there is no file '{path}'{hint}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -47,7 +48,7 @@ class Preparation:
         pixels = x.to(dtype) / 255
         if not self.mean:
             return pixels
-        mean, std = (pixels.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
+        mean, std = (_column(values, dtype, x.device) for values in (self.mean, self.std))
         return (pixels - mean) / std
 
     def moved(self, x: Tensor, draws: Tensor) -> Tensor:
@@ -65,6 +66,12 @@ class Preparation:
         last = F.pad(x, [self.crop] * 4).movedim(1, -1)  # (m, H + 2p, W + 2p, C)
         which = torch.arange(len(x), device=x.device)[:, None, None]
         return last[which, rows[:, :, None], columns[:, None, :]].movedim(-1, 1)
+
+
+@lru_cache(maxsize=64)
+def _column(values: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return numbers of channels ``(C, 1, 1)``: kept, since a copy to a GPU would wait for it."""
+    return torch.tensor(values, dtype=dtype, device=device)[:, None, None]
 
 
 AS_STORED = Preparation()

@@ -15,7 +15,7 @@ from .arrays import from_arrays
 from .federation import Source
 from .function import from_function
 from .raw import Raw
-from .sets.catalogue import known
+from .sets.catalogue import DATASETS, known
 from .sets.conformity import published_counts
 from .sets.entry import Entry
 from .sets.places import absent, arrays, find, shown
@@ -62,6 +62,8 @@ def load(
         if labels == "coarse":
             raise InputError(f"{text}: {_NO_COARSE}")
         return from_function(text, options or {}, test_share=test_share, seed=seed)
+    if text and text not in DATASETS and Path(text).is_dir():
+        raise InputError(f"'{text}' is no data set's name but a folder: write it as './{text}'")
     entry = known(text, "a path", "mymodule:function")
     raw = _symbols(_read(entry), vocab, targets) if entry.tokens else _read(entry)
     source = _source(raw, text, entry.classes, labels, test_share, seed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from ..errors import InputError
 from .arrays import Array, as_tensor, from_arrays
@@ -53,6 +53,8 @@ def from_torch(
 
 
 def _read(dataset: Dataset[Any], name: str) -> tuple[Tensor, Tensor]:
+    if isinstance(dataset, DataLoader):
+        raise InputError(f"{name} is a DataLoader: give the data set that it loads, its .dataset")
     if isinstance(dataset, TensorDataset):
         if len(dataset.tensors) != 2:
             raise InputError(

@@ -129,6 +129,16 @@ def _about_model(x: Tensor) -> Iterator[None]:
         ) from error
 
 
+def _check_spread(what: str, values: Tensor, logits: Tensor, y: Tensor) -> None:
+    """Refuse values that pair each sample with every other: (B, 1) and (B,) broadcast to (B, B)."""
+    most = max(logits[0].numel(), y[0].numel())
+    if values.dim() > 1 and values[0].numel() > most:
+        raise InputError(
+            f"the {what} makes {tuple(values.shape)} of outputs {tuple(logits.shape)} and targets "
+            f"{tuple(y.shape)}, since they broadcast: give both one shape, as y.reshape(-1, 1) has"
+        )
+
+
 def _check_output(task: Task, logits: Tensor, y: Tensor, classes: int | None) -> None:
     """Check that there is a logit for each class, and that the criterion gives a loss a sample."""
     width = logits.shape[-1] if logits.dim() > 1 else 0
@@ -148,6 +158,8 @@ def _check_output(task: Task, logits: Tensor, y: Tensor, classes: int | None) ->
             f"{tuple(y.shape[1:])}: one row of logits for each target is needed"
         )
     try:
+        for what, values in (("criterion", task.criterion), ("metric", task.metric)):
+            _check_spread(what, values(logits, y), logits, y)
         task.losses(logits, y)
     except InputError:
         raise

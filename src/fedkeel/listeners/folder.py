@@ -166,7 +166,9 @@ def fingerprint(round: Round) -> str:
 def _split(federation: Federation) -> dict[str, Any]:
     """Return who holds what, which labels that makes, and which samples are as they came.
 
-    ``totals`` are of the whole training set, the server's and unused samples included.
+    ``totals`` are of the whole training set, the server's and unused samples included. ``owner`` is
+    as it was dealt, so that it can be given back with the same noise; where open-set noise took
+    samples away, ``held`` says what was left.
     """
     from ..data.heterogeneity import totals
 
@@ -176,7 +178,10 @@ def _split(federation: Federation) -> dict[str, Any]:
     labels = np.array(federation.source.labels, dtype=np.str_)
     clean = {} if federation.clean is None else {"clean": federation.clean}
     told = {"label_counts": counts, "totals": whole, "labels": labels}
-    return {"owner": federation.owner, **told, **clean}
+    owner, held = federation.owner, {}
+    if federation.dealt is not None:
+        owner, held = federation.dealt, {"held": federation.owner}
+    return {"owner": owner, **told, **clean, **held}
 
 
 def described(session: Session) -> dict[str, Any]:

@@ -43,9 +43,11 @@ def tokens(model: str, shape: Sequence[int]) -> int:
 
 def misfit(model: str, takes: str, shape: Sequence[int]) -> InputError:
     """Build the error for a model that cannot take samples of this shape."""
+    turned = len(shape) == 3 and shape[-1] in (1, 3) and shape[0] > 4
+    hint = "; channels stand last: x.transpose(0, 3, 1, 2) puts them first" if turned else ""
     return InputError(
         f"model '{model}' takes {takes}, but the data's samples have shape {tuple(shape)}: "
-        f"models that fit are {_fitting(shape)}"
+        f"models that fit are {_fitting(shape)}{hint}"
     )
 
 
@@ -85,6 +87,14 @@ def every(targets: str) -> bool:
     if targets not in TARGETS:
         raise unknown("targets", str(targets), TARGETS)
     return targets == "all"
+
+
+def vocabulary(symbols: int | None, classes: int) -> int:
+    """Return how many symbols a model reads: as many as it tells apart, unless it is said."""
+    if symbols is None:
+        return classes
+    whole("symbols", symbols)
+    return symbols
 
 
 def whole(name: str, value: int) -> None:

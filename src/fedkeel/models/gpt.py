@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from ._blocks import Size, blocks, gpt2
-from ._shapes import every, indices, tokens
+from ._shapes import every, indices, tokens, vocabulary
 
 
 class GPT(nn.Module):
@@ -17,11 +17,11 @@ class GPT(nn.Module):
     be a module that a method can treat apart.
     """
 
-    def __init__(self, classes: int, steps: int, size: Size, every: bool) -> None:
+    def __init__(self, symbols: int, classes: int, steps: int, size: Size, every: bool) -> None:
         """Build the layers; ``every``: predict after each symbol, or after the last alone."""
         super().__init__()
         self.every = every
-        self.tokens = nn.Embedding(classes, size.width)
+        self.tokens = nn.Embedding(symbols, size.width)
         self.positions = nn.Embedding(steps, size.width)
         self.drop = nn.Dropout(size.dropout)
         self.blocks = blocks(size, causal=True)
@@ -44,19 +44,21 @@ def gpt(
     depth: int = 4,
     heads: int = 4,
     dropout: float = 0.0,
+    symbols: int | None = None,
 ) -> nn.Module:
     """Build the transformer, with GPT-2's initial weights.
 
     Args:
-        classes: Symbols of the vocabulary.
+        classes: How many logits it gives: the symbols of the vocabulary, where they are predicted.
         shape: Of a sample: the steps of its sequence, which are the longest that it takes.
         targets: ``all`` (the next symbol after each) or ``last`` (after the last alone).
         width: Features of a symbol; a multiple of ``heads``.
         depth: Blocks.
         heads: Parts of the features that look for themselves.
         dropout: Of embeddings, attention and what each block adds, in training.
+        symbols: Of the vocabulary that it reads; None: as many as there are classes.
     """
     steps, size = tokens("gpt", shape), Size(width, depth, heads, dropout).checked()
-    model = GPT(classes, steps, size, every(targets))
+    model = GPT(vocabulary(symbols, classes), classes, steps, size, every(targets))
     gpt2(model, depth)
     return model

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ._recurrence import recurrence
-from ._shapes import every, indices, tokens, whole
+from ._shapes import every, indices, tokens, vocabulary, whole
 
 
 class Unrolled(nn.GRU):
@@ -39,11 +39,11 @@ class Unrolled(nn.GRU):
 class CharacterGRU(nn.Module):
     """An embedding, a GRU, and a linear layer that names the next symbol."""
 
-    def __init__(self, classes: int, embed: int, hidden: int, every: bool) -> None:
+    def __init__(self, symbols: int, classes: int, embed: int, hidden: int, every: bool) -> None:
         """Build the three layers; ``every``: predict after each symbol, or after the last alone."""
         super().__init__()
         self.every = every
-        self.embedding = nn.Embedding(classes, embed)
+        self.embedding = nn.Embedding(symbols, embed)
         self.gru = Unrolled(embed, hidden)
         self.fc = nn.Linear(hidden, classes)
 
@@ -55,18 +55,24 @@ class CharacterGRU(nn.Module):
 
 
 def gru(
-    classes: int, shape: Sequence[int], targets: str = "all", embed: int = 256, hidden: int = 1024
+    classes: int,
+    shape: Sequence[int],
+    targets: str = "all",
+    embed: int = 256,
+    hidden: int = 1024,
+    symbols: int | None = None,
 ) -> nn.Module:
     """Build the net, with PyTorch's initial weights.
 
     Args:
-        classes: Symbols of the vocabulary.
+        classes: How many logits it gives: the symbols of the vocabulary, where they are predicted.
         shape: Of a sample: the steps of its sequence.
         targets: ``all`` (the next symbol after each) or ``last`` (after the last alone).
         embed: Features of a symbol.
         hidden: Features of the state.
+        symbols: Of the vocabulary that it reads; None: as many as there are classes.
     """
     tokens("gru", shape)
     whole("embed", embed)
     whole("hidden", hidden)
-    return CharacterGRU(classes, embed, hidden, every(targets))
+    return CharacterGRU(vocabulary(symbols, classes), classes, embed, hidden, every(targets))

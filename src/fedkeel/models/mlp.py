@@ -26,7 +26,7 @@ class MLP(nn.Module):
         if not x.is_floating_point():
             raise InputError(
                 "model 'mlp' takes numbers, but the data's samples are tokens: models that fit are "
-                "gru and gpt"
+                "gru and gpt; bytes of images are uint8, not another integer type"
             )
         x = self.fc1(x.flatten(1)).relu()
         logits: Tensor = self.fc3(self.fc2(x).relu())

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from ..errors import InputError
 from ._blocks import Size, blocks, gpt2
-from ._shapes import PATCH, channelled, image, misfit, whole
+from ._shapes import PATCH, channelled, image, whole
 
 
 class ViT(nn.Module):
@@ -58,7 +59,10 @@ def vit(
     whole("patch", patch)
     channels, tall, wide = image("vit", shape)
     if tall % patch or wide % patch:
-        raise misfit("vit", f"images whose sides are multiples of patch={patch}", shape)
+        raise InputError(
+            f"model 'vit' takes images whose sides are multiples of patch={patch}, and these are "
+            f"{tall}x{wide}: take another patch"
+        )
     size = Size(width, depth, heads, dropout).checked()
     model = ViT(channels, (tall // patch) * (wide // patch), classes, patch, size)
     gpt2(model, depth)

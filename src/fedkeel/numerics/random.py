@@ -6,6 +6,8 @@ The numbers are those of Philox 4x64 (Salmon et al., 2011) with key ``(seed, pur
 
 from __future__ import annotations
 
+from operator import index
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,7 +44,7 @@ def key(seed: int, purpose: str) -> tuple[int, int]:
     """Return the two key words of a seed and a purpose."""
     if purpose not in PURPOSES:
         raise unknown("purpose", purpose, PURPOSES)
-    return seed % _WRAP, PURPOSES.index(purpose)
+    return index(seed) % _WRAP, PURPOSES.index(purpose)
 
 
 def generator(seed: int, purpose: str, *address: int) -> np.random.Generator:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..callables import options
 from ..errors import InputError
 from ..names import method, method_text, model_function
-from .keys import BY_NAME
 from .resolution import with_model
 from .written import Recipe, is_function
 
@@ -117,7 +116,8 @@ def build_source(recipe: Recipe) -> Source:
 def build_federation(recipe: Recipe) -> Federation:
     """Load the data set and deal it out to the clients."""
     source = build_source(recipe)
-    with _about(recipe, "data.partition", "data.file", "data.clients", "data.server"):
+    keys = ("data.partition", "data.file", "data.clients", "data.server")
+    with _about(recipe, *keys), _renamed(recipe, "data"):
         federation = source.split(
             _partition(recipe),
             recipe.get("data.clients"),
@@ -131,7 +131,7 @@ def _with_noise(recipe: Recipe, federation: Federation) -> Federation:
     asked = [f"data.{name}" for name in (*_NOISE, "foreign") if recipe[f"data.{name}"]]
     if not any(recipe[key] for key in asked):
         return federation
-    with _about(recipe, *asked), _renamed():
+    with _about(recipe, *asked), _renamed(recipe, "data"):
         return federation.with_noise(
             *(recipe[f"data.{name}"] for name in _NOISE),
             kind=recipe["data.label_noise_kind"],
@@ -151,7 +151,8 @@ def build_task(recipe: Recipe, source: Source) -> Task:
 
     from ..task import Task
 
-    with _about(recipe, "model.name"), torch.random.fork_rng(devices=[]):
+    renamed = _renamed(recipe, "model")
+    with _about(recipe, "model.name"), renamed, torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe["seed"])
         module = _module(recipe, source)
         return Task(module, classes=source.classes)
@@ -164,10 +165,13 @@ def _module(recipe: Recipe, source: Source) -> nn.Module:
     known: dict[str, Any] = {"classes": source.classes, "shape": tuple(source.train.x.shape[1:])}
     if ":" not in name:
         known["targets"] = "last" if source.train.y.dim() == 1 else "all"
+    if ":" not in name and source.train.tokens:
+        known["symbols"] = max(source.classes or 0, int(source.train.x.max()) + 1)
     asked = {key: value for key, value in known.items() if key in options(build)}
     if asked.get("classes", 0) is None:
         raise InputError(
-            f"model '{name}' needs classes, but the targets of {source.name} have none"
+            f"model '{name}' needs classes, but the targets of {source.name} are not integers; "
+            "other tasks are for Python: fk.Task(model, criterion=..., metric=...)"
         )
     module = _called(name, build, {**recipe.further("model"), **asked})
     if not isinstance(module, nn.Module):
@@ -249,15 +253,16 @@ def _settings(recipe: Recipe) -> Settings:
 
 
 @contextmanager
-def _renamed() -> Iterator[None]:
-    """Call the arguments of ``with_noise`` by their keys where an error begins with one."""
+def _renamed(recipe: Recipe, table: str) -> Iterator[None]:
+    """Call an argument by its key where an error begins with one: ``data.clients=9 is more``."""
     try:
         yield
     except InputError as error:
-        first = re.match(r"[a-z_]+", str(error))
-        name = first[0] if first else ""
-        key = f"data.{_NOISE_KEYS.get(name, name)}"
-        raise InputError(f"{key}{str(error)[len(name) :]}" if key in BY_NAME else error) from error
+        first = re.match(r"([a-z_]+)(?==| has | holds )", str(error))
+        name = first[1] if first else ""
+        key = f"{table}.{_NOISE_KEYS.get(name, name)}"
+        told = f"{key}{str(error)[len(name) :]}" if key in recipe.values else str(error)
+        raise InputError(told) from error
 
 
 @contextmanager

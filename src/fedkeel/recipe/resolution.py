@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..callables import defaults, fitting
+from ..callables import defaults, fitting, options
 from ..errors import InputError
 from ..names import DATA, check_method, find, model_function
 from ..notation import Value
@@ -14,8 +14,9 @@ from .keys import BY_NAME, KEYS, LATER_KEYS, Key, unknown_key
 from .source import Given, given
 from .written import Recipe, is_function, is_path, ordered
 
+_PERHAPS_WITHOUT_TEST = ("femnist", "shakespeare")  # as LEAF writes them
 _NOT_THE_USERS = ("classes", "shape")  # what a model function learns from the data
-_NOT_OF_BUILT_INS = (*_NOT_THE_USERS, "targets")
+_NOT_OF_BUILT_INS = (*_NOT_THE_USERS, "targets", "symbols")
 
 
 def resolve(path: Path | None = None, words: Iterable[str] = ()) -> Recipe:
@@ -33,6 +34,7 @@ def whole(found: Mapping[str, Given]) -> Recipe:
     _choose_data(values, found)
     _choose_length(values, found)
     _drop_unused(values, found)
+    _drop_other_models(values, found)
     return with_model(Recipe(ordered(values), places), _model_of(values))
 
 
@@ -128,12 +130,38 @@ def _drop_unused(values: dict[str, Any], found: Mapping[str, Given]) -> None:
     partition = values["data.partition"]
     for key in KEYS:
         unused = _unused(key, values, partition)
-        if unused and key.name in found:
+        if (
+            unused
+            and key.name in found
+            and not _overruled(found, key.name, "data.partition", "data.name")
+        ):
             raise InputError(
                 f"{found[key.name].place}{key.name} is not used: {unused}; leave it out"
             )
         if unused:
             values.pop(key.name, None)
+
+
+def _drop_other_models(values: dict[str, Any], found: Mapping[str, Given]) -> None:
+    """Drop keys of a file's model that the command line's model does not take."""
+    name = values["model.name"]
+    keys = [key for key in values if key.startswith("model.") and key not in BY_NAME]
+    old = [key for key in keys if _overruled(found, key, "model.name")]
+    if not old or name == "auto":
+        return
+    try:
+        taken = options(model_function(name))
+    except InputError:
+        return  # said where the model is settled
+    for key in old:
+        if key.removeprefix("model.") not in taken:
+            del values[key]
+
+
+def _overruled(found: Mapping[str, Given], key: str, *choices: str) -> bool:
+    """Say whether a key of a file lost its use by a choice that the command line made anew."""
+    newer = any(name in found and found[name].on_command_line for name in choices)
+    return newer and not found[key].on_command_line
 
 
 def _unused(key: Key, values: Mapping[str, Any], partition: str) -> str:
@@ -143,9 +171,10 @@ def _unused(key: Key, values: Mapping[str, Any], partition: str) -> str:
         belongs = ", ".join(key.partitions)
         return f"data.partition is {partition}{own}, and the key belongs to {belongs}"
     name = values["data.name"]
-    if key.sets and name not in key.sets:
+    if key.sets and name not in key.sets and not (key.name == "data.labels" and is_path(name)):
         return f"data.name is {name}, and the key belongs to {', '.join(key.sets)}"
-    if key.name == "data.test_share" and not is_path(name) and not is_function(name):
+    whole = not is_path(name) and not is_function(name) and name not in _PERHAPS_WITHOUT_TEST
+    if key.name == "data.test_share" and whole:
         return f"{name} has a test part of its own"
     return ""
 

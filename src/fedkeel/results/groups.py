@@ -13,6 +13,11 @@ from .folders import RunFolder
 
 _APART = ("format", "method", "seed", "run", "resolved")
 _TASK = ("data.", "model.", "rounds", "cohort")
+_NOISE = {
+    "data.label_noise_kind": "data.label_noise",
+    "data.corruptions": "data.attribute_noise",
+    "data.severity": "data.attribute_noise",
+}
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,13 @@ def flatten(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def setting(run: RunFolder) -> dict[str, Any]:
-    """Return the keys that say what was trained on what: not the method, the seed, or [run]."""
-    return flatten({key: item for key, item in run.recipe.items() if key not in _APART})
+    """Return the keys that say what was trained on what: not the method, the seed, or [run].
+
+    What says how noise is made counts only where there is noise of that kind.
+    """
+    keys = flatten({key: item for key, item in run.recipe.items() if key not in _APART})
+    idle = {key for key, rate in _NOISE.items() if not keys.get(rate)}
+    return {key: item for key, item in keys.items() if key not in idle}
 
 
 def identity(run: RunFolder) -> str:

@@ -80,8 +80,9 @@ def versions(runs: Sequence[RunFolder]) -> str:
 
 
 def setting_text(varying: Mapping[str, object]) -> str:
-    """Write what tells a setting apart, as ``alpha 0.1, rounds 40``."""
-    return ", ".join(f"{cells.short(key)} {words.plain(value)}" for key, value in varying.items())
+    """Write what tells a setting apart, as ``alpha 0.1, rounds 40``, without keys that it lacks."""
+    had = {key: value for key, value in varying.items() if value is not None}
+    return ", ".join(f"{cells.short(key)} {words.plain(value)}" for key, value in had.items())
 
 
 def _one_picture(runs: Sequence[RunFolder], grouped: Sequence[Group], palette: Palette) -> str:

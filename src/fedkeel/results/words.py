@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..notation import write_value
+
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 _SMALL = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
@@ -115,6 +117,6 @@ def plain(value: object) -> str:
     """
     if value is None:
         return NONE
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, bool | dict | list):
+        return write_value(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

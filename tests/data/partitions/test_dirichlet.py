@@ -282,3 +282,8 @@ def test_floating_targets_are_refused() -> None:
 def test_options_out_of_range(options: dict, word: str) -> None:
     with pytest.raises(InputError, match=f"^{word}=.* is out of range"):
         Dirichlet(**options)
+
+
+def test_a_hopeless_request_ends_after_twenty_draws() -> None:
+    with pytest.raises(InputError, match="20 draws of max_tries=10000"):
+        _owners(Dirichlet(0.05), np.repeat(np.arange(10), 5000), 1000)

@@ -12,6 +12,7 @@ from scipy import ndimage
 from fedkeel.data.partitions import feature
 from fedkeel.data.partitions.feature import Feature, rotated
 from fedkeel.errors import InputError
+from fedkeel.numerics.random import generator
 
 GREY = torch.full((4000, 1, 1, 1), 128, dtype=torch.uint8)
 TWO = np.arange(4000) % 2
@@ -176,3 +177,12 @@ def test_inputs_that_are_no_images() -> None:
 def test_options_out_of_range(options: dict, word: str) -> None:
     with pytest.raises(InputError, match=f"^{word}=.* is out of range"):
         Feature(**options)
+
+
+def test_noise_has_a_stream_of_its_own() -> None:
+    x = torch.zeros(4, 3, dtype=torch.float64)
+    seen = Feature(0.5, 0).skewed(x, np.array([0, 0, 1, 1]), 2, seed=3)
+    rng = generator(3, "feature", 1, 1)
+    expected = rng.standard_normal((2, 3), np.float32) * np.float32(0.5)
+    assert torch.equal(seen[2:], torch.from_numpy(expected).double())
+    assert not seen[:2].any()

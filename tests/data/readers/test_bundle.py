@@ -301,3 +301,13 @@ def test_a_size_that_is_only_claimed(tmp_path: Path, refused: Refused) -> None:
     info.size = 1 << 50
     (tmp_path / "set.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
     refused(lambda: Bundle.of(tmp_path / "set.tar").read("huge"), "set.tar", "cannot be read")
+
+
+def test_a_name_of_millions_of_letters_is_not_read(tmp_path: Path, refused: Refused) -> None:
+    """tarfile reads such a header as a whole, and zeros pack a thousand times."""
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 2 << 20
+    path = tmp_path / "set.tgz"
+    with gzip.open(path, "wb") as file:
+        file.write(header.tobuf() + bytes(2 << 20))
+    refused(lambda: Bundle.of(path).names(), "set.tgz")

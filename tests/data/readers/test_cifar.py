@@ -238,3 +238,13 @@ def test_cut_files(tmp_path: Path, packers: dict[str, Packer], refused: Refused)
     binary = {f"{name}.bin": bytes(3073) for name in PARTS} | {"data_batch_4.bin": bytes(3072)}
     bundle = Bundle.of(packers["folder"](tmp_path / "bin", binary))
     refused(lambda: read_cifar10(bundle), "data_batch_4.bin", "3072 bytes")
+
+
+def test_a_key_that_would_take_for_ever_to_hash_is_refused(
+    tmp_path: Path, refused: Refused
+) -> None:
+    """Sixty tuples, each of the one before twice: their hash would take 2^60 steps."""
+    nested = b")q\x00" + b"".join(b"h%c\x86q%c" % (i, i + 1) for i in range(60))
+    path = tmp_path / "data_batch_1"
+    path.write_bytes(b"\x80\x02}" + nested + b"K\x01s.")
+    refused(lambda: read_cifar10(Bundle.of(path)), "data_batch_1")

@@ -151,7 +151,9 @@ def test_the_first_frame_is_taken() -> None:
 def test_sizes_that_differ(tmp_path: Path, packers: dict[str, Packer], refused: Refused) -> None:
     files = {"a/1.png": picture(), "b/2.png": picture(size=(5, 6))}
     path = packers["folder"](tmp_path, files)
-    refused(lambda: read_folders(path), "1.png", "2.png", "4x3 and 5x6", "give a size")
+    refused(
+        lambda: read_folders(path), "1.png", "2.png", "4x3 and 5x6", "from_folder(PATH, size=64)"
+    )
     assert read_folders(path, size=2).x_train.shape == (2, 3, 2, 2)
     refused(lambda: read_folders(path, size=0), "size=0")
 
@@ -167,6 +169,13 @@ def test_the_shorter_side_is_fitted_and_the_centre_kept() -> None:
     assert (decode(stream.getvalue(), "it", size=4) == 200).all()
     half = decode(stream.getvalue(), "it", size=2)
     assert half.shape == (3, 2, 2) and int(half.min()) > 150
+
+
+def test_a_long_strip_is_cut_before_it_is_enlarged() -> None:
+    """Enlarged first, it would have taken gigabytes."""
+    stream = io.BytesIO()
+    Image.fromarray(np.full((1, 400_000), 7, np.uint8)).save(stream, "PNG")
+    assert (decode(stream.getvalue(), "it", size=8) == 7).all()
 
 
 def test_a_size_that_it_has_changes_nothing() -> None:

@@ -83,12 +83,11 @@ def _mix_in(federation: Federation, red: Owners, shares: Reals, seed: int) -> Fe
     strange = y < 0
     owner = np.where(strange, UNUSED, federation.owner)
     y[strange] = 0
-    clean = np.ones(len(y), dtype=np.bool_)
     for client, rows, rng in _picked(federation, shares, seed, "open-set", strange):
         owner[rows] = client
         y[rows] = rng.integers(source.classes or 0, size=len(rows))
-        clean[rows] = False
-    return replace(federation, source=source, owner=owner, clean=clean)
+    dealt = federation.owner
+    return replace(federation, source=source, owner=owner, clean=~strange, dealt=dealt)
 
 
 def _mislabel(federation: Federation, shares: Reals, kind: str, seed: int) -> Federation:

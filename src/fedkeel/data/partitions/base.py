@@ -108,12 +108,17 @@ class File:
 
     path: str | Path
     name: ClassVar[str] = "file"
-    default_clients: ClassVar[int | None] = None
+
+    @property
+    def default_clients(self) -> int | None:
+        """How many clients a run's own file counts, those without samples included."""
+        counts = read_npz(self.path, [], ["label_counts"]).get("label_counts")
+        return len(counts) if counts is not None and counts.ndim == 2 else None
 
     def owners(self, facts: Facts, clients: int | None, rng: np.random.Generator) -> Owners:
         """Read the file, and refuse what cannot be right."""
         owner = self._read(len(facts.labels))
-        found = int(owner.max()) + 1
+        found = max(int(owner.max()) + 1, self.default_clients or 0)
         if clients not in (None, found):
             raise InputError(f"clients={clients}, but '{self.path}' has {found}: leave clients out")
         return owner

@@ -67,7 +67,10 @@ def _check(found: Sequence[_Picture], files: Bundle) -> None:
     for picture in found:
         if picture.above != found[0].above or bool(picture.part) != bool(found[0].part):
             both = f"{files.called(found[0].path)} and {files.called(picture.path)}"
-            raise InputError(f"{both} lie at different depths: give the folder that holds classes")
+            raise InputError(
+                f"{both} lie at different depths or under different folders: give the folder that "
+                "holds the classes"
+            )
     if {picture.label for picture in found} <= {*_PARTS}:
         raise InputError(
             f"{files.title} has images in {found[0].label!r} and no folders of classes"

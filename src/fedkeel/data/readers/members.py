@@ -13,6 +13,11 @@ from typing import BinaryIO, NamedTuple, cast
 from ...errors import InputError
 from .sound import CHUNK
 
+_NAMES = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
+_LONGEST = 1 << 20
 _SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 
 
@@ -32,6 +37,16 @@ class Member(NamedTuple):
     is_folder: bool
     is_file: bool
     open: Callable[[], BinaryIO]
+
+
+class _Modest(tarfile.TarInfo):
+    """A header whose names are no longer than names are: they are read as a whole."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _NAMES and self.size > _LONGEST:
+            raise tarfile.ReadError("a name of millions of letters")
+        inner: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        return inner
 
 
 def is_archive(name: str) -> bool:
@@ -54,7 +69,7 @@ def members(file: BinaryIO) -> Iterator[Iterator[Member]]:
         with zipfile.ZipFile(file) as zipped:
             yield (_of_zip(zipped, info) for info in zipped.infolist())
     else:
-        with tarfile.open(fileobj=file, mode="r:*") as tarred:
+        with tarfile.open(fileobj=file, mode="r:*", tarinfo=_Modest) as tarred:
             yield _of_tar(tarred)
 
 

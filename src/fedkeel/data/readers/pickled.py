@@ -47,7 +47,7 @@ def read_pickle(data: bytes, called: str) -> dict[str, Any]:
         found = _Machine(called).run(data)
         if not isinstance(found, dict):
             raise InputError(f"{called} holds a {type(found).__name__}: a dict is needed")
-        return {_text(key): _array(value) for key, value in found.items()}
+        return {key: _array(value) for key, value in found.items()}
 
 
 class _Name(str):
@@ -125,7 +125,7 @@ class _Machine:
             case "GLOBAL":
                 self._stack.append(self._name(argument.replace(" ", ".")))
             case "STACK_GLOBAL":
-                self._stack.append(self._name(".".join(self._cut(2))))
+                self._stack.append(self._name(".".join(map(_text, self._cut(2)))))
             case "REDUCE":
                 made, values = self._cut(2)
                 self._stack.append(_reduced(_of(_Name, made), _of(tuple, values)))
@@ -158,8 +158,9 @@ def _of(kind: type[_T], value: Any) -> _T:
     return value
 
 
-def _pairs(items: list[Any]) -> dict[Any, Any]:
-    return dict(zip(items[::2], items[1::2], strict=True))
+def _pairs(items: list[Any]) -> dict[str, Any]:
+    # Text alone: a key is hashed, which for tuples in tuples in tuples would never end.
+    return {_text(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
 
 
 def _reduced(name: _Name, values: tuple[Any, ...]) -> Any:
@@ -179,7 +180,8 @@ def _array(value: Any) -> Any:
         return value
     if value.name == "_frombuffer":
         data, kind, shape, order = value.values
-        return _shaped(bytes(data), kind, shape, _text(order))
+        content = data if isinstance(data, bytes) else bytes(_of(bytearray, data))
+        return _shaped(content, kind, shape, _text(order))
     if value.name != "_reconstruct" or value.values[0] != "numpy.ndarray":
         raise ValueError("no array")
     _, shape, kind, fortran, data = value.state
@@ -198,4 +200,4 @@ def _shaped(data: bytes, kind: _Made, shape: tuple[int, ...], order: str) -> NDA
 
 
 def _text(value: Any) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    return value.decode("latin-1") if isinstance(value, bytes) else _of(str, value)

@@ -56,7 +56,8 @@ def gather(
         elif picture.shape[1:] != gathered.shape[2:]:
             sizes = f"{_said(gathered.shape)} and {_said(picture.shape)}"
             raise InputError(
-                f"{first} and {called} differ in size, {sizes}: give a size to bring them to"
+                f"{first} and {called} differ in size, {sizes}: bring them to one size, or load "
+                "them with fk.data.from_folder(PATH, size=64), which does"
             )
         if len(picture) > gathered.shape[1]:
             gathered = np.repeat(gathered, len(picture), axis=1)
@@ -71,7 +72,9 @@ def _empty(count: int, picture: Pixels) -> Pixels:
         return np.empty((count, *picture.shape), dtype=np.uint8)
     except MemoryError as error:
         size = _said(picture.shape)
-        raise InputError(f"{count} pictures of {size} do not fit in memory: give a size") from error
+        raise InputError(
+            f"{count} pictures of {size} do not fit in memory: make them smaller"
+        ) from error
 
 
 def _said(shape: tuple[int, ...]) -> str:
@@ -82,7 +85,7 @@ def decode(data: bytes, called: str, *, size: int | None = None, colour: bool = 
     """Return one picture ``(C, H, W)``, of one channel if it is grey.
 
     Transparency is left out, and of several frames the first is taken. To a size it is brought by
-    bilinear interpolation of the shorter side, and a cut about the centre.
+    a cut about the centre and bilinear interpolation.
 
     Args:
         data: The file's content.
@@ -112,14 +115,16 @@ def _plain(image: Image, library: ModuleType, called: str, colour: bool) -> Imag
 
 
 def _fitted(image: Image, size: int | None) -> Image:
-    """Return a picture at a size: its shorter side brought to it, then cut about the centre."""
+    """Return a picture at a size: the square about its centre, brought to it.
+
+    Cut first: what a long strip would grow to has no bound.
+    """
     if size is None or image.size == (size, size):
         return image
     short = min(image.size)
-    width, height = (size * side // short for side in image.size)
-    left, top = (width - size) // 2, (height - size) // 2
-    bilinear = pillow().Resampling.BILINEAR
-    return image.resize((width, height), bilinear).crop((left, top, left + size, top + size))
+    left, top = ((side - short) // 2 for side in image.size)
+    square = image.crop((left, top, left + short, top + short))
+    return square.resize((size, size), pillow().Resampling.BILINEAR)
 
 
 def pillow() -> ModuleType:

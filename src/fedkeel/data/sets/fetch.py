@@ -33,13 +33,15 @@ def fetch(remote: Remote, folder: Path, progress: Progress = lambda done, total:
         return _present(remote, target)
     with own(part) as file:
         right = _arrive(remote, Arrival(file, remote), folder, progress)
+        if right:
+            file.flush()
+            os.replace(part, target)
     if not right:
         part.unlink(missing_ok=True)
         raise InputError(
             f"'{remote.file}' came from {_host(remote)} with another checksum than the published "
             f"one and was removed: try again later, or {_by_hand(remote, folder)}"
         )
-    os.replace(part, target)
     return target
 
 

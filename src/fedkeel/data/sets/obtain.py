@@ -38,11 +38,12 @@ def obtain(entry: Entry, source: Path | None = None, begin: Begin | None = None)
         source: A file or folder to take it from; else what lies about, else its publisher.
         begin: Told each file before it is fetched; returns what is told how far it is.
     """
+    asked = None if source is None else at(entry, source)
     found = find(entry)
     if found and (found.kind == "package" or (found.kind == "stored" and is_whole(found.path))):
         return Obtained(found, before=True)
-    if source is not None:
-        return _stored(entry, at(entry, source))
+    if asked is not None:
+        return _stored(entry, asked)
     if found and found.kind != "stored":  # a stored one that is damaged is made anew
         return _stored(entry, found)
     return _fetched(entry, begin)
