@@ -33,6 +33,20 @@ PROMISED = {
     "fedyogi": {"lr": 0.1, "b1": 0.9, "b2": 0.99, "tau": 1e-3, "bias_correction": False},
     "fedadagrad": {"lr": 0.1, "b1": 0.0, "tau": 1e-3},
     "clip": {"norm": 10.0, "where": "client"},
+    "scaffold": {"correction": "gradient"},
+    "feddyn": {"alpha": 0.1, "server": "paper"},
+    "fednova": {"steps": "momentum"},
+    "fedntd": {"beta": 1.0, "tau": 1.0},
+    "fedvarp": {},
+    "fedlc": {"tau": 0.1},
+    "feddecorr": {"beta": 0.1, "scale": "released"},
+    "fedsol": {"rho": 1.0, "tau": 3.0, "perturbation": "adaptive"},
+    "fedsam": {"rho": 0.05},
+    "fedacg": {"lam": 0.85, "beta": 0.001},
+    "median": {},
+    "trimmed_mean": {"share": 0.1},
+    "krum": {"f": 1, "m": 1},
+    "norm_bounded": {"norm": "median"},
 }
 
 
@@ -75,7 +89,7 @@ def test_the_whole_text_shows_defaults() -> None:
     ("text", "says"),
     [
         ("gcfd", "did you mean 'gcfed'"),
-        ("scaffold", "not in this version"),
+        ("gcfl", "not in this version"),
         ("fedprox(my=1)", "'my'.* Allowed: mu"),
         ("fedprox(mu=-1)", "fedprox: mu=-1"),
         ("fedprox(mu='a')", "must be a number"),

@@ -39,6 +39,16 @@ class Together(Part):
         return next((part.prefers_decay for part in self.parts if part.prefers_decay), None)
 
     @property
+    def pull(self) -> float:
+        """The sum of the parts' pulls."""
+        return sum((part.pull for part in self.parts), 0.0)
+
+    @property
+    def quorum(self) -> int:
+        """The fewest clients that every part is content with."""
+        return max((part.quorum for part in self.parts), default=1)
+
+    @property
     def rows_meet(self) -> bool:
         """Whether any part mixes the rows of a batch."""
         return any(part.rows_meet for part in self.parts)
@@ -114,6 +124,12 @@ class Together(Part):
             grad, local = part.gradient(grad, step.of(i))
             after.append(local)
         return grad, tuple(after)
+
+    def direction(self, direction: Vector, step: Step) -> Vector:
+        """Edit in turn."""
+        for i, part in enumerate(self.parts):
+            direction = part.direction(direction, step.of(i))
+        return direction
 
     def digest(self, weights: Tensor, trajectory: Trajectory) -> Tensor:
         """Re-weight in turn."""

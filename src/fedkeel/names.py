@@ -6,10 +6,11 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from . import papers as p
 from .callables import defaults, fitting
 from .errors import InputError, unknown
 from .notation import Term, read_sum, write_term
-from .papers import AVG, AVG_M, CLIP, GC_FED, OPT, PROX, ZMG, Paper
+from .papers import Paper
 
 if TYPE_CHECKING:
     from .part import Part
@@ -42,21 +43,36 @@ class Data(NamedTuple):
 Entry = TypeVar("Entry", Method, Model, Data)
 
 METHODS = (
-    Method("fedavg", "FedAvg", "averaging", AVG, "Clients train, the server averages."),
-    Method("fedprox", "FedProx", "loss", PROX, "A spring to the model that was sent."),
-    Method("localgc", "local_gc", "centring", GC_FED, "Clients centre every gradient."),
-    Method("globalgc", "global_gc", "centring", GC_FED, "The server centres the mean update."),
-    Method("gcfed", "gc_fed", "centring", GC_FED, "Features at clients, all at the server."),
-    Method("fedzmg", "fed_zmg", "centring", ZMG, "Zero-mean gradients, decay kept apart."),
-    Method("fedavgm", "fed_avg_m", "server", AVG_M, "The server keeps momentum over rounds."),
-    Method("fedadam", "fed_adam", "server", OPT, "Adam on the mean update, at the server."),
-    Method("fedyogi", "fed_yogi", "server", OPT, "Adam whose second moment shrinks slowly."),
-    Method("fedadagrad", "fed_adagrad", "server", OPT, "Steps shrink with all that has moved."),
-    Method("clip", "Clip", "safety", CLIP, "Nothing longer than a given norm."),
+    Method("fedavg", "FedAvg", "averaging", p.AVG, "Clients train, the server averages."),
+    Method("fedprox", "FedProx", "loss", p.PROX, "A spring to the model that was sent."),
+    Method("fedntd", "FedNTD", "loss", p.NTD, "Distil the wrong classes alone."),
+    Method("fedlc", "FedLC", "loss", p.LC, "A margin for rare labels."),
+    Method("feddecorr", "FedDecorr", "loss", p.DECORR, "Features that do not repeat."),
+    Method("fedsol", "FedSOL", "loss", p.SOL, "Slopes away from what was known."),
+    Method("fedsam", "FedSAM", "loss", p.SAM, "Slopes from uphill: flat minima."),
+    Method("fedacg", "FedACG", "loss", p.ACG, "The server sends a look ahead."),
+    Method("scaffold", "Scaffold", "control", p.SCAFFOLD, "What all step and one does not."),
+    Method("feddyn", "FedDyn", "control", p.DYN, "Losses that agree at the optimum."),
+    Method("fednova", "FedNova", "control", p.NOVA, "More steps count no more."),
+    Method("fedvarp", "FedVARP", "control", p.VARP, "The absent answer as they did last."),
+    Method("localgc", "local_gc", "centring", p.GC_FED, "Clients centre every gradient."),
+    Method("globalgc", "global_gc", "centring", p.GC_FED, "The server centres the mean update."),
+    Method("gcfed", "gc_fed", "centring", p.GC_FED, "Features at clients, all at the server."),
+    Method("fedzmg", "fed_zmg", "centring", p.ZMG, "Zero-mean gradients, decay kept apart."),
+    Method("fedavgm", "fed_avg_m", "server", p.AVG_M, "The server keeps momentum over rounds."),
+    Method("fedadam", "fed_adam", "server", p.OPT, "Adam on the mean update, at the server."),
+    Method("fedyogi", "fed_yogi", "server", p.OPT, "Adam whose second moment shrinks slowly."),
+    Method("fedadagrad", "fed_adagrad", "server", p.OPT, "Steps shrink with all that has moved."),
+    Method("median", "Median", "safety", p.MEDIAN, "The middle value of each weight."),
+    Method("trimmed_mean", "TrimmedMean", "safety", p.MEDIAN, "The mean without the extremes."),
+    Method("krum", "Krum", "safety", p.KRUM, "The update with near neighbours."),
+    Method("norm_bounded", "NormBounded", "safety", p.BOUND, "No update is longer than others."),
+    Method("clip", "Clip", "safety", p.CLIP, "Nothing longer than a given norm."),
 )
 FAMILIES = {
     "averaging": "The neutral element",
     "loss": "In the clients' loss",
+    "control": "What clients and server remember",
     "centring": "Centring gradients",
     "server": "Optimisers at the server",
     "safety": "Safety",
@@ -91,9 +107,8 @@ DATA = (
     Data("shakespeare", "gru"),
 )
 LATER = {
-    "method": "scaffold feddyn fednova fedntd fedvarp fedlc feddecorr fedsol fedsam fedacg "
-    "adaptive_gc ecgr gcfl gradmatch random_coreset random_fixed facility_location crust "
-    "skyline median trimmed_mean krum norm_bounded",
+    "method": "adaptive_gc ecgr gcfl gradmatch random_coreset random_fixed facility_location crust "
+    "skyline",
 }
 
 

@@ -220,6 +220,10 @@ class Part:
         """Edit the gradient; return it and what to carry on."""
         return grad, step.local
 
+    def direction(self, direction: Vector, step: Step) -> Vector:
+        """Edit what momentum made of the gradients, of which the step takes ``lr`` times."""
+        return direction
+
     # client, on leaving
 
     def digest(self, weights: Tensor, trajectory: Trajectory) -> Tensor:
@@ -244,8 +248,7 @@ class Part:
         """Edit the mean update; return it, the server's state, and the cohort's ledger rows."""
         return update, state, replies.ledger
 
-    # what an engine asks; a class may set the first three as plain attributes (a mean of its own as
-    # mean = staticmethod(function))
+    # what an engine asks; above `selects` plain attributes do too (mean = staticmethod(function))
 
     @property
     def mean(self) -> Mean | None:
@@ -256,6 +259,16 @@ class Part:
     def prefers_decay(self) -> str | None:
         """The order of weight decay that is used unless one is set."""
         return None
+
+    @property
+    def pull(self) -> float:
+        """Strength mu of a term ``mu/2 |w - anchor|^2`` in the penalty, for ``travel``."""
+        return 0.0
+
+    @property
+    def quorum(self) -> int:
+        """The fewest clients that a round needs."""
+        return 1
 
     @property
     def rows_meet(self) -> bool:

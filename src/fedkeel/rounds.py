@@ -71,22 +71,30 @@ class Local:
         """Add the pull of weight decay to a gradient, where this is its place."""
         return plus(grad, self.weight_decay, params) if self.decay == order else grad
 
-    def descend(
-        self, params: Vector, velocity: Vector, grad: Vector, lr: Tensor
-    ) -> tuple[Vector, Vector]:
-        """Take one step of SGD; return the weights and the velocity."""
+    def heading(self, grad: Vector, velocity: Vector) -> tuple[Vector, Vector]:
+        """Add momentum; return the direction of the step and the velocity to carry on."""
         velocity = plus(grad, self.momentum, velocity)
-        direction = plus(grad, self.momentum, velocity) if self.nesterov else velocity
+        return (plus(grad, self.momentum, velocity) if self.nesterov else velocity), velocity
+
+    def moved(self, params: Vector, direction: Vector, lr: Tensor) -> Vector:
+        """Take one step along a direction."""
         if self.decay == "decoupled":
             params = minus(params, lr * self.weight_decay, params)
-        return minus(params, lr, direction), velocity
+        return minus(params, lr, direction)
 
-    def travel(self, steps: int, lr: float) -> float:
-        """Return how far a gradient of one moves a weight in so many steps."""
+    def travel(self, steps: int, lr: float, pull: float = 0.0) -> float:
+        """Return how far a gradient of one moves a weight in so many steps.
+
+        With a ``pull`` the weight is drawn back to where it began, that many times its distance.
+
+        >>> Local(momentum=0.0).travel(2, lr=0.5), Local(momentum=0.0).travel(2, lr=0.5, pull=1.0)
+        (1.0, 0.75)
+        """
         x = v = 0.0
         for _ in range(steps):
-            v = self.momentum * v + 1
-            x += lr * (1 + self.momentum * v if self.nesterov else v)
+            g = 1 - pull * x
+            v = self.momentum * v + g
+            x += lr * (g + self.momentum * v if self.nesterov else v)
         return x
 
 
@@ -186,7 +194,8 @@ class Algorithm:
         gradient = self.local.decayed(gradient, now.params, "coupled_before")
         gradient, local = self.part.gradient(gradient, here)
         gradient = self.local.decayed(gradient, now.params, "coupled")
-        params, velocity = self.local.descend(now.params, now.velocity, gradient, visit.lr)
+        direction, velocity = self.local.heading(gradient, now.velocity)
+        params = self.local.moved(now.params, self.part.direction(direction, here), visit.lr)
         rows = (batch.weight > 0).sum()
         return Progress(params, buffers, local, velocity, now.loss + loss * rows, now.rows + rows)
 
@@ -208,6 +217,10 @@ class Algorithm:
         """Return the batch's mean loss, with what the parts add."""
         logits = self.part.logits(step.output.logits, step)
         return step.mean(step.visit.task.losses(logits, step.batch.y)) + self.part.penalty(step)
+
+    def travel(self, steps: int, lr: float) -> float:
+        """Return how far a gradient of one moves a weight, with all that pulls it back."""
+        return self.local.travel(steps, lr, self.part.pull)
 
     def finish(
         self, visit: Visit, trajectory: Trajectory, trail: Tensor | None, buffers: Buffers

@@ -123,7 +123,7 @@ WORDS: list[tuple[list[str], list[str]]] = [
     (["bench"], ["bench", "not in this version"]),
     (["flower", "doctor"], ["flower", "not in this version"]),
     (["run", "--resume"], ["--resume", "not in this version"]),
-    (["run", "method=Scaffold"], ["scaffold", "not in this version"]),
+    (["run", "method=GCFL"], ["gcfl", "not in this version"]),
     (["run", "run.state_memory=0.1"], ["run.state_memory", "not in this version"]),
     (["run", "run.engine=streamed"], ["streamed", "not in this version"]),
 ]

@@ -30,8 +30,29 @@ METHODS = {
     "fedadagrad": fk.fed_adagrad(),
     "clip": fk.Clip(0.5),
     "clip at the server": fk.Clip(0.05, "server"),
+    "fedntd": fk.FedNTD(0.5, 2.0),
+    "fedlc": fk.FedLC(0.5),
+    "feddecorr": fk.FedDecorr(0.05),
+    "fedsol": fk.FedSOL(0.5),
+    "fedsam": fk.FedSAM(0.1),
+    "fedacg": fk.FedACG(0.5, 0.01),
+    "scaffold": fk.Scaffold(),
+    "scaffold velocity": fk.Scaffold("velocity"),
+    "feddyn": fk.FedDyn(0.2),
+    "fednova": fk.FedNova(),
+    "fedvarp": fk.FedVARP(),
+    "median": fk.Median(),
+    "trimmed_mean": fk.TrimmedMean(0.3),
+    "krum": fk.Krum(),
+    "norm_bounded": fk.NormBounded(0.1),
 }
+MEANS = {"median", "trimmed_mean", "krum", "norm_bounded"}
 CROSSINGS = [
+    ("scaffold", "gcfed"),
+    ("feddyn", "fedadam"),
+    ("fednova", "fedprox"),
+    ("fedlc", "gcfed"),
+    ("fedsol", "globalgc"),
     ("fedprox", "gcfed"),
     ("clip", "gcfed"),
     ("gcfed", "clip"),
@@ -67,8 +88,13 @@ def ends(session: Session) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("names", list(combinations_with_replacement(METHODS, 2)), ids="+".join)
 def test_every_pair_untraced(names: tuple[str, ...], reference: Runs) -> None:
-    session = untraced(Lab().session(*(METHODS[n] for n in names), engine="stacked"))
-    assert apart(ends(session), reference(names)[-1].state_dict()) < 1e-9
+    if set(names) <= MEANS:
+        with pytest.raises(fk.InputError, match="mean"):
+            fk.compose(*(METHODS[n] for n in names))
+        return
+    lab = Lab(settings={"rounds": 2})
+    session = untraced(lab.session(*(METHODS[n] for n in names), engine="stacked"))
+    assert apart(ends(session), reference(names)[2].state_dict()) < 1e-9
 
 
 @pytest.mark.parametrize("names", [*((n,) for n in METHODS), *CROSSINGS], ids="+".join)

@@ -103,11 +103,11 @@ def test_boolean_buffers_take_the_largest() -> None:
 @pytest.mark.parametrize("name", sorted(ORACLES))
 def test_every_oracle_leaves_the_module_alone_and_is_repeatable(name: str) -> None:
     options = {"head": "1"} if name == "gcfed" else {}
+    cohort = [visit._replace(client=k, counts=(1, 1)) for k, visit in enumerate(COHORT * 3)]
+    setting = Setting(Local(), population=(1,) * len(cohort))
     module = normed()
     before = {key: value.clone() for key, value in module.state_dict().items()}
-    first, second = (
-        ORACLES[name](module, [COHORT, COHORT], Setting(Local()), **options) for _ in range(2)
-    )
+    first, second = (ORACLES[name](module, [cohort, cohort], setting, **options) for _ in range(2))
     assert all(torch.equal(before[key], value) for key, value in module.state_dict().items())
     assert first.keys() == before.keys()
     assert all(torch.equal(first[key], second[key]) for key in first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,13 +20,23 @@ from fedkeel.testing.oracles import (
     Local,
     Round,
     Setting,
+    Slope,
     Step,
     Visit,
     Yogi,
     ZeroMean,
     crossing,
+    fedavg,
+    feddecorr_slope,
+    fedlc_slope,
+    fedntd_slope,
+    fedprox,
+    fedsam_slope,
+    fedsol_slope,
     gcfed,
+    globalgc,
     local_set,
+    plain_slope,
 )
 
 SETTING = Setting(Local(lr=0.1, weight_decay=0.05))
@@ -47,7 +58,7 @@ def rounds() -> list[Round]:
     def visit(client: int, samples: int, steps: int) -> Visit:
         x = torch.randn(steps, 4, 4, generator=draw, dtype=torch.float64) + 1.0
         y = torch.randint(3, (steps, 4), generator=draw)
-        return Visit(client, samples, list(zip(x, y, strict=True)))
+        return Visit(client, samples, list(zip(x, y, strict=True)), (3, 1, 2 + client))
 
     return [[visit(0, 5, 3), visit(1, 2, 2)] for _ in range(3)]
 
@@ -62,12 +73,14 @@ def gap(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
 
 def run(
     setting: Setting = SETTING,
+    slope: Slope = plain_slope,
     prox: float = 0.0,
     client: tuple[Step, ...] = (),
     server: tuple[Step, ...] = (),
 ) -> dict[str, Tensor]:
     """The sum on the small network."""
-    return crossing(net(), ROUNDS, setting, prox=prox, client=client, server=server)
+    steps: dict[str, Any] = {"client": client, "server": server}
+    return crossing(net(), ROUNDS, setting, slope=slope, prox=prox, **steps)
 
 
 ALONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -102,7 +115,14 @@ ALONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "fedzmg vector": ({"scope": "vector"}, {"client": (ZeroMean("vector"),)}),
     "clip": ({"norm": 0.3}, {"client": (Clip(0.3),)}),
     "clip server": ({"norm": 0.02, "where": "server"}, {"server": (Clip(0.02),)}),
+    "fedlc": ({"tau": 0.7}, {"slope": partial(fedlc_slope, tau=0.7)}),
+    "fedntd": ({"beta": 2.0, "tau": 3.0}, {"slope": partial(fedntd_slope, beta=2.0, tau=3.0)}),
+    "feddecorr": ({}, {"slope": feddecorr_slope}),
+    "fedsol": ({"rho": 0.5}, {"slope": partial(fedsol_slope, rho=0.5)}),
+    "fedsam": ({"rho": 0.5}, {"slope": partial(fedsam_slope, rho=0.5)}),
 }
+OF_THEIR_OWN = {"scaffold", "feddyn", "fednova", "fedvarp", "fedacg", "ecgr"}
+MEANS = {"median", "trimmed_mean", "krum", "norm_bounded"}
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -115,7 +135,7 @@ def test_a_method_alone_equals_its_own_oracle(name: str, decay: str) -> None:
 
 
 def test_every_oracle_is_crossed_with_its_own_file() -> None:
-    assert {name.split()[0] for name in ALONE} == ORACLES.keys()
+    assert {name.split()[0] for name in ALONE} == ORACLES.keys() - OF_THEIR_OWN - MEANS
 
 
 CROSSINGS: dict[str, dict[str, Any]] = {
@@ -139,6 +159,63 @@ CROSSINGS: dict[str, dict[str, Any]] = {
     },
     "gcfed + fedavgm": {"client": (Centre(LOCAL),), "server": (Centre(), HeavyBall())},
 }
+SLOPES: dict[str, dict[str, Any]] = {
+    "fedprox": {"prox": 0.5},
+    "fedlc": {"slope": partial(fedlc_slope, tau=0.7)},
+    "fedntd": {"slope": partial(fedntd_slope, beta=2.0)},
+    "feddecorr": {"slope": feddecorr_slope},
+    "fedsol": {"slope": fedsol_slope},
+}
+ENDS: dict[str, dict[str, Any]] = {
+    "globalgc": {"server": (Centre(),)},
+    "gcfed": {"client": (Centre(LOCAL),), "server": (Centre(),)},
+}
+TABLE = {f"{a} + {b}": SLOPES[a] | ENDS[b] for a in SLOPES for b in ENDS}
+CROSSINGS |= TABLE
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_centred_sum_keeps_its_row_means(name: str) -> None:
+    """What the server adds has no row means, whatever the clients descend."""
+    start, end = net().double().state_dict(), run(**TABLE[name])
+    for tensor in ("0.weight", "2.weight"):
+        assert torch.allclose(start[tensor].mean(1), end[tensor].mean(1), rtol=0.0, atol=1e-14)
+        assert not torch.allclose(start[tensor], end[tensor], rtol=0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_at_strength_zero_a_sum_is_its_other_part(end: str) -> None:
+    alone = globalgc(net(), ROUNDS, SETTING) if end == "globalgc" else gcfed(
+        net(), ROUNDS, SETTING, head="2"
+    )  # fmt: skip
+    for slope in (
+        partial(fedlc_slope, tau=0.0),
+        partial(fedntd_slope, beta=0.0),
+        partial(feddecorr_slope, beta=0.0),
+        partial(fedsol_slope, rho=0.0),
+        partial(fedsam_slope, rho=0.0),
+    ):
+        assert gap(run(slope=slope, **ENDS[end]), alone) < 1e-12
+
+
+def test_a_slope_and_a_proximal_pull_add() -> None:
+    assert gap(run(prox=0.5), fedprox(net(), ROUNDS, SETTING, mu=0.5)) < 1e-13
+
+    def nothing(w_k: nn.Module, *_: object) -> dict[str, Tensor]:
+        return {name: torch.zeros_like(w) for name, w in w_k.named_parameters()}
+
+    plain = SETTING._replace(local=Local(0.1, 0.0, False, 0.0))
+    still = run(plain, slope=nothing, prox=0.5)  # at w_t the pull is nothing
+    assert gap(still, fedavg(net(), [], plain)) == 0.0
+
+
+def test_the_second_gradient_of_fedsol_is_what_is_centred() -> None:
+    """One visit: every step the client takes in a local tensor has no row means."""
+    plain = SETTING._replace(local=Local(0.1, 0.9, False, 0.0))
+    start = net().double().state_dict()
+    end = crossing(net(), ROUNDS[:1], plain, slope=fedsol_slope, client=(Centre(),))
+    for tensor in ("0.weight", "2.weight"):
+        assert torch.allclose(start[tensor].mean(1), end[tensor].mean(1), rtol=0.0, atol=1e-14)
 
 
 def test_sums_differ_from_one_another_and_from_fedavg() -> None:

@@ -78,9 +78,9 @@ def _table(methods: list[Method]) -> Table:
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2), expand=True)
-    table.add_column(width=12, style="cyan", no_wrap=True)
+    table.add_column(width=14, style="cyan", no_wrap=True)
     table.add_column(ratio=1)
-    table.add_column(width=21, style="dim", justify="right", no_wrap=True)
+    table.add_column(width=26, style="dim", justify="right", no_wrap=True)
     for method in methods:
         table.add_row(
             f"  {method.name}", method.idea, f"{method.paper.authors} {method.paper.year}"

@@ -13,8 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..composition import compose
 from ..errors import InputError
 from ..numbers import numbers, renumbered
+from ..part import Part
 from ..rounds import Algorithm, Local
 from ..settings import Settings
 from ..task import Task, cross_entropy
@@ -58,6 +60,7 @@ def choose(
     ``graphs`` keeps traced steps for other runs of the same model: a grid of learning rates, or
     some seeds, trace and compile once.
     """
+    _check_cohort(shop.method.part, cohort)
     if settings.engine == "sequential":
         shop = _alone(shop, settings)
         said = {"engine": "sequential", "why": "asked for", "chunk": 1, "compile": False}
@@ -90,6 +93,16 @@ def choose(
         return engine, shop, {**said, "why": "asked for"}
     careful = Careful(engine, Sequential(shop))
     return careful, shop, {**said, "why": f"a client's step takes {step:.1e} operations"}
+
+
+def _check_cohort(part: Part, cohort: int) -> None:
+    """Refuse a cohort that is too small for a part, before anything is run."""
+    most = max(compose(part).parts, key=lambda p: p.quorum, default=part)
+    if cohort < most.quorum:
+        raise InputError(
+            f"cohort={cohort} is too small for {most!r}, which needs a cohort of at least "
+            f"{most.quorum}: raise the cohort, or lower its numbers"
+        )
 
 
 def _alone(shop: Workshop, settings: Settings) -> Workshop:

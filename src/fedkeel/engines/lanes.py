@@ -85,9 +85,9 @@ class Lanes:
 
     def _lengths(self, longest: int) -> tuple[Tensor, Tensor]:
         """Return which steps each client took, ``(C, longest)``, and how far one would have led."""
-        anchor, local = self.shared.anchor, self.engine.shop.method.local
+        anchor, method = self.shared.anchor, self.engine.shop.method
         steps = torch.from_numpy(np.arange(longest) < np.array(self.turns)[:, None]).to(anchor)
-        travel = {n: local.travel(n, self.errand.lr) for n in set(self.turns)}
+        travel = {n: method.travel(n, self.errand.lr) for n in set(self.turns)}
         return steps, anchor.new_tensor([travel[n] for n in self.turns])
 
     def _entered(self, now: Leaves, stretch: Stretch, mine: Mine) -> Leaves:

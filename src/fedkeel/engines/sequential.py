@@ -40,7 +40,7 @@ class Sequential:
     ) -> tuple[Upload, State]:
         method, visit = self.shop.method, errand.visit(self.shop.task, i)
         steps = len(errand.batches[i])
-        travel = visit.anchor.new_tensor(method.local.travel(steps, errand.lr))
+        travel = visit.anchor.new_tensor(method.travel(steps, errand.lr))
         rows = torch.stack(trail) if trail else None
         gram = rows.double() @ rows.double().T if rows is not None else visit.anchor.new_zeros(0, 0)
         trajectory = Trajectory(

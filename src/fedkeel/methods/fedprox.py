@@ -24,3 +24,12 @@ class FedProx(Part):
     def penalty(self, step: Step) -> Tensor:
         """Return half the squared distance to the anchor, times mu."""
         return 0.5 * self.mu * (step.params - step.visit.anchor).square().sum()
+
+    @property
+    def pull(self) -> float:
+        """The spring's strength."""
+        return self.mu
+
+    def neutral(self) -> FedProx:
+        """Without a spring it is FedAvg."""
+        return FedProx(0.0)

@@ -19,7 +19,16 @@ def weighted_mean(rows: Tensor, weights: Tensor) -> Tensor:
     tensor([2., 4.])
     """
     exact = weights.double()
-    exact = exact / exact.sum()
+    return weighted_sum(rows, exact / exact.sum())
+
+
+def weighted_sum(rows: Tensor, weights: Tensor) -> Tensor:
+    """Add rows up in float64, in order, each as often as its weight says.
+
+    >>> weighted_sum(torch.tensor([[1.0, 2.0], [3.0, 6.0]]), torch.tensor([0.5, 1.0]))
+    tensor([3.5000, 7.0000])
+    """
+    exact = weights.double()
     starts = range(0, rows.shape[1], _BLOCK)
     blocks = [(exact @ rows[:, i : i + _BLOCK].double()).to(rows.dtype) for i in starts]
     return torch.cat(blocks)

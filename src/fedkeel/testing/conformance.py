@@ -14,6 +14,8 @@ from .worlds import Lab
 METHODS = (
     "fedavg", "fedprox", "localgc", "globalgc", "gcfed", "fedzmg",
     "fedavgm", "fedadam", "fedyogi", "fedadagrad", "clip",
+    "fedntd", "fedlc", "feddecorr", "fedsol", "fedsam", "fedacg",
+    "scaffold", "feddyn", "fednova", "fedvarp", "median", "trimmed_mean", "krum", "norm_bounded",
 )  # fmt: skip
 LABS = {
     "MLP": Lab("mlp"),

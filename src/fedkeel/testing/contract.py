@@ -8,10 +8,21 @@ from ..composition import compose
 from ..errors import InputError, unknown
 from ..methods.clip import Clip
 from ..methods.fed_zmg import fed_zmg
+from ..methods.fedacg import FedACG
 from ..methods.fedavg import FedAvg
+from ..methods.feddecorr import FedDecorr
+from ..methods.feddyn import FedDyn
+from ..methods.fedlc import FedLC
+from ..methods.fednova import FedNova
+from ..methods.fedntd import FedNTD
 from ..methods.fedopt import fed_adagrad, fed_adam, fed_avg_m, fed_yogi
 from ..methods.fedprox import FedProx
+from ..methods.fedsam import FedSAM
+from ..methods.fedsol import FedSOL
+from ..methods.fedvarp import FedVARP
 from ..methods.gc_fed import gc_fed, global_gc, local_gc
+from ..methods.robust import Krum, Median, NormBounded, TrimmedMean
+from ..methods.scaffold import Scaffold
 from ..part import Part
 from ..task import Task
 from .behaviour import behaves, edits, pads, repeats, runs_in_float32, stacks
@@ -32,6 +43,20 @@ BUILT_IN: dict[str, Part] = {
     "fed_yogi": fed_yogi(),
     "fed_adagrad": fed_adagrad(),
     "Clip": Clip(0.5),
+    "FedNTD": FedNTD(),
+    "FedLC": FedLC(),
+    "FedDecorr": FedDecorr(),
+    "FedSOL": FedSOL(),
+    "FedSAM": FedSAM(),
+    "FedACG": FedACG(),
+    "Scaffold": Scaffold(),
+    "FedDyn": FedDyn(),
+    "FedNova": FedNova(),
+    "FedVARP": FedVARP(),
+    "Median": Median(),
+    "TrimmedMean": TrimmedMean(),
+    "Krum": Krum(),
+    "NormBounded": NormBounded(),
 }
 
 Log = Callable[[str], None]

@@ -12,10 +12,21 @@ from torch import Tensor, nn
 from ..layout import Layout
 from ..methods.clip import Clip
 from ..methods.fed_zmg import fed_zmg
+from ..methods.fedacg import FedACG
 from ..methods.fedavg import FedAvg
+from ..methods.feddecorr import FedDecorr
+from ..methods.feddyn import FedDyn
+from ..methods.fedlc import FedLC
+from ..methods.fednova import FedNova
+from ..methods.fedntd import FedNTD
 from ..methods.fedopt import fed_adagrad, fed_adam, fed_avg_m, fed_yogi
 from ..methods.fedprox import FedProx
+from ..methods.fedsam import FedSAM
+from ..methods.fedsol import FedSOL
+from ..methods.fedvarp import FedVARP
 from ..methods.gc_fed import gc_fed, global_gc, local_gc
+from ..methods.robust import Krum, Median, NormBounded, TrimmedMean
+from ..methods.scaffold import Scaffold
 from ..part import Part, Point
 from ..transforms import Adaptive, Centralise, Momentum, Transform
 from .worlds import Conv, Lab, apart
@@ -78,6 +89,28 @@ def _reductions() -> Iterator[Law]:
     yield Law("fedavgm", "beta = 0 is FedAvg", lambda: same(fed_avg_m(0.0), plain))
     yield Law("clip", "an infinite norm is FedAvg", lambda: same(Clip(float("inf")), plain), 0.0)
     yield Law("clip", "at the server too", lambda: same(Clip(float("inf"), "server"), plain), 0.0)
+
+
+def _strengths() -> Iterator[Law]:
+    plain = FedAvg()
+    alone = Lab(sizes=(9,), settings={"cohort": 1})
+    alike = Lab(sizes=(6,) * 12)
+    everyone = Lab(settings={"cohort": 12})
+    uniform = Lab(local={"weighting": "uniform"})
+    yield Law("fedntd", "beta = 0 is FedAvg", lambda: same(FedNTD(0.0), plain))
+    yield Law("fedlc", "tau = 0 is FedAvg", lambda: same(FedLC(0.0), plain))
+    yield Law("feddecorr", "beta = 0 is FedAvg", lambda: same(FedDecorr(0.0), plain))
+    yield Law("fedsol", "rho = 0 is FedAvg", lambda: same(FedSOL(0.0), plain))
+    yield Law("fedsam", "rho = 0 is FedAvg", lambda: same(FedSAM(0.0), plain))
+    yield Law("fedacg", "lam = beta = 0 is FedAvg", lambda: same(FedACG(0.0, 0.0), plain))
+    yield Law("scaffold", "a single client is FedAvg", lambda: same(Scaffold(), plain, alone))
+    yield Law("feddyn", "alpha = 0 is FedAvg", lambda: same(FedDyn(0.0), plain))
+    yield Law("fednova", "visits of one length are FedAvg", lambda: same(FedNova(), plain, alike))
+    yield Law("fedvarp", "full participation is FedAvg", lambda: same(FedVARP(), plain, everyone))
+    yield Law("median", "a single client is FedAvg", lambda: same(Median(), plain, alone))
+    yield Law("trimmed_mean", "share = 0 is the mean", lambda: same(TrimmedMean(0), plain, uniform))
+    yield Law("krum", "f = 0, m = all is the mean", lambda: same(Krum(0, 4), plain, uniform))
+    yield Law("norm_bounded", "a large norm is FedAvg", lambda: same(NormBounded(1e9), plain))
 
 
 def _equal_weights() -> float:
@@ -199,4 +232,4 @@ def _first_step(rule: Transform, layout: Layout, g: Tensor, expected: Tensor) ->
 
 def laws() -> list[Law]:
     """Return all laws, in the order of the methods' pages."""
-    return [*_reductions(), *_projections(), *_closed_forms()]
+    return [*_reductions(), *_strengths(), *_projections(), *_closed_forms()]

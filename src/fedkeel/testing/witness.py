@@ -22,12 +22,24 @@ HOOKS = (
     "logits",
     "penalty",
     "gradient",
+    "direction",
     "digest",
     "finish",
     "weigh",
     "merge",
 )
-EDITED = ("brief", "select", "probe", "logits", "gradient", "digest", "finish", "weigh", "merge")
+EDITED = (
+    "brief",
+    "select",
+    "probe",
+    "logits",
+    "gradient",
+    "direction",
+    "digest",
+    "finish",
+    "weigh",
+    "merge",
+)
 RETURNS = {
     "brief": "params, note",
     "gradient": "grad, local",
@@ -77,6 +89,16 @@ class Witness(Part):
     def prefers_decay(self) -> str | None:
         """As the part says."""
         return self.of.prefers_decay
+
+    @property
+    def pull(self) -> float:
+        """As the part says."""
+        return self.of.pull
+
+    @property
+    def quorum(self) -> int:
+        """As the part says."""
+        return self.of.quorum
 
     @property
     def rows_meet(self) -> bool:

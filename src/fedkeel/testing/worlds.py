@@ -112,7 +112,7 @@ class Lab:
         """Prepare a run of a method here."""
         base: dict[str, Any] = {
             "rounds": ROUNDS,
-            "cohort": COHORT,
+            "cohort": max(COHORT, *(part.quorum for part in parts), 1),
             "precision": "float64",
             "engine": "sequential",
         }
@@ -154,16 +154,16 @@ def replayed(session: Session) -> tuple[list[plain.Round], Round]:
     assert isinstance(engine, Sequential)
     preparation, train = session.federation.source.preparation, session.federation.train
     x, y = preparation.numbers(train.x, torch.float64), train.y
-    sizes = session.federation.sizes
+    sizes, counts = session.federation.sizes.tolist(), session.federation.label_counts.tolist()
+
+    def visit(k: int, batches: Any) -> plain.Visit:
+        seen = [(x[r[r >= 0]], y[r[r >= 0]]) for r in batches]
+        return plain.Visit(k, sizes[k], seen, counts[k])
 
     class Watched:
         def visits(self, errand: Any) -> Any:
-            visited.append(
-                [
-                    plain.Visit(k, int(sizes[k]), [(x[r[r >= 0]], y[r[r >= 0]]) for r in rows])
-                    for k, rows in zip(errand.clients, errand.batches, strict=True)
-                ]
-            )
+            paired = zip(errand.clients, errand.batches, strict=True)
+            visited.append([visit(k, batches) for k, batches in paired])
             return engine.visits(errand)
 
     played = list(replace(session, world=replace(session.world, engine=Watched())).rounds())

@@ -1,4 +1,4 @@
-"""Sums of methods: one loop with a proximal term, gradient steps and server steps, in order.
+"""Sums of methods: one loop with a slope, a proximal term, gradient and server steps, in order.
 
 A step is called with a model and the tensors by name, and returns the tensors: at the client the
 model is the client's and the tensors are the gradient; at the server they are w_t and the mean
@@ -12,6 +12,12 @@ update D. Sums read like this, with `where = local_set(module, head="fc")`:
     fedzmg + fedadam         client=[ZeroMean()], server=[Adam()]
     fedavgm + globalgc       server=[HeavyBall(), Centre()]
     clip(server) + globalgc  server=[Clip(1.0), Centre()]
+    fedlc + gcfed            slope=fedlc_slope, client=[Centre(where)], server=[Centre()]
+    fedsol + globalgc        slope=partial(fedsol_slope, rho=0.5), server=[Centre()]
+
+The slope is what a method at the clients descends in place of the cross-entropy: `fedlc_slope`,
+`fedntd_slope`, `feddecorr_slope`, `fedsol_slope` or `fedsam_slope`. ECGR's sums with SCAFFOLD,
+FedNova and FedProx are in `ecgr` and `ecgr_crossing`.
 """
 
 from __future__ import annotations
@@ -22,13 +28,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .centre import Centring, centre
-from .fedprox import squared_distance
+from .descent import Slope, plain_slope
 from .fedzmg import phi
-from .plain import Batch, Local, LocalSGD, Round, Server, Setting, Tensors, trainable
+from .plain import Local, LocalSGD, Round, Server, Setting, Tensors, Visit, trainable
 
 Step = Callable[[nn.Module, Tensors], Tensors]
 
@@ -146,16 +151,18 @@ class Adagrad(Adam):
 
 
 def client_update(
-    w_k: nn.Module, batches: Sequence[Batch], local: Local, prox: float, steps: Sequence[Step]
+    w_k: nn.Module, visit: Visit, local: Local, slope: Slope, prox: float, steps: Sequence[Step]
 ) -> nn.Module:
-    """SGD along the gradient of the whole loss, after the client steps in the order given."""
-    w_t = {name: w.detach().clone() for name, w in trainable(w_k)}
+    """SGD along the slope and the proximal pull, after the client steps in the order given."""
+    w_t = copy.deepcopy(w_k).eval()
     optimiser = LocalSGD(w_k, local)
-    for x, y in batches:
-        loss = F.cross_entropy(w_k(x), y)
-        if prox > 0:
-            loss = loss + prox / 2 * squared_distance(w_k, w_t)
-        optimiser.backward(loss)
+    for batch in visit.batches:
+        g = slope(w_k, w_t, visit, batch)
+        for name, w in trainable(w_k):
+            if prox > 0:
+                pull = prox * (w - w_t.get_parameter(name)).detach()
+                g[name] = g[name] + pull if name in g else pull
+        optimiser.take(g)
         g = {name: w.grad for name, w in trainable(w_k) if w.grad is not None}
         for step in steps:
             g = step(w_k, g)
@@ -170,6 +177,7 @@ def crossing(
     rounds: Sequence[Round],
     setting: Setting,
     *,
+    slope: Slope = plain_slope,
     prox: float = 0.0,
     client: Sequence[Step] = (),
     server: Sequence[Step] = (),
@@ -179,7 +187,7 @@ def crossing(
     aggregator = Server(module, setting)
     for cohort in rounds:
         models = [
-            client_update(aggregator.send(v), v.batches, setting.local, prox, client_steps)
+            client_update(aggregator.send(v), v, setting.local, slope, prox, client_steps)
             for v in cohort
         ]
         result = aggregator.collect(cohort, models)

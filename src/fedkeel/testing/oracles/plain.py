@@ -11,7 +11,7 @@ mean D = sum_k p_k D_k over the cohort and then w_{t+1} = w_t - server_lr * D.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -28,11 +28,15 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 
 class Visit(NamedTuple):
-    """One client's stay in one round: who it is, its n_k, and its batches in their order."""
+    """One client's stay in one round: who it is, its n_k, and its batches in their order.
+
+    `counts` says how many rows of each class the client holds, for the methods that ask.
+    """
 
     client: int
     samples: int
     batches: Sequence[Batch]
+    counts: Sequence[int] = ()
 
 
 Round = Sequence[Visit]
@@ -57,13 +61,16 @@ class Setting(NamedTuple):
     """What the run fixes, whatever the method.
 
     `weighting` is "samples" (p_k = n_k / sum n_j) or "uniform" (p_k = 1 / K); `buffers` is
-    "average", "local" or "freeze" and says what becomes of BatchNorm's statistics.
+    "average", "local" or "freeze" and says what becomes of BatchNorm's statistics. `population`
+    holds the n_k of every client of the federation, by its number, whether it is ever visited or
+    not; the methods that keep a sum over all clients need it.
     """
 
     local: Local
     weighting: str = "samples"
     server_lr: float = 1.0
     buffers: str = "average"
+    population: Sequence[int] = ()
 
 
 def one_of(what: str, value: str, allowed: Sequence[str]) -> None:
@@ -75,6 +82,19 @@ def one_of(what: str, value: str, allowed: Sequence[str]) -> None:
 def trainable(model: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
     """Names and parameters that are trained, in the order of `named_parameters()`."""
     return ((name, w) for name, w in model.named_parameters() if w.requires_grad)
+
+
+def zeros(model: nn.Module) -> Tensors:
+    """A vector of zeros as long as the model."""
+    return {name: torch.zeros_like(w) for name, w in trainable(model)}
+
+
+def mean(p: Sequence[float], updates: Sequence[Tensors]) -> Tensors:
+    """sum_k p_k u_k, tensor by tensor."""
+    return {
+        name: torch.stack([p_k * u_k[name] for p_k, u_k in zip(p, updates, strict=True)]).sum(dim=0)
+        for name in updates[0]
+    }
 
 
 def cohort_weights(cohort: Round, weighting: str) -> list[float]:
@@ -106,6 +126,15 @@ class LocalSGD:
         """Put the gradient of the loss into `.grad` of every parameter."""
         self.sgd.zero_grad()
         torch.autograd.backward(loss)
+        self._decay_before()
+
+    def take(self, g: Tensors) -> None:
+        """Put a gradient that was found elsewhere into `.grad`, in place of a loss's own."""
+        for name, w in trainable(self.model):
+            w.grad = g.get(name)
+        self._decay_before()
+
+    def _decay_before(self) -> None:
         if self.local.decay == "coupled_before":
             for _, w in trainable(self.model):
                 if w.grad is not None:
@@ -142,21 +171,28 @@ class Server:
                 layer.eval()
         return w_k
 
-    @torch.no_grad()
     def collect(self, cohort: Round, models: Sequence[nn.Module]) -> Tensors:
         """Take in the buffers of the clients' models; return the mean update D = sum p_k D_k."""
-        p = cohort_weights(cohort, self.setting.weighting)
+        self.take_buffers(cohort, models)
+        return mean(cohort_weights(cohort, self.setting.weighting), self.updates(models))
+
+    @torch.no_grad()
+    def updates(self, models: Sequence[nn.Module]) -> list[Tensors]:
+        """D_k = w_t - w_k of each of the clients' models."""
+        return [
+            {name: w_t - w_k.get_parameter(name) for name, w_t in trainable(self.model)}
+            for w_k in models
+        ]
+
+    @torch.no_grad()
+    def take_buffers(self, cohort: Round, models: Sequence[nn.Module]) -> None:
+        """Average the buffers with the cohort's weights, or lay them up for each client."""
         if self.setting.buffers == "average":
+            p = cohort_weights(cohort, self.setting.weighting)
             self._average_buffers(p, models)
         if self.setting.buffers == "local":
             for visit, w_k in zip(cohort, models, strict=True):
                 self.kept[visit.client] = dict(w_k.named_buffers())
-        delta = {}
-        for name, w_t in trainable(self.model):
-            delta[name] = torch.zeros_like(w_t)
-            for p_k, w_k in zip(p, models, strict=True):
-                delta[name] += p_k * (w_t - w_k.get_parameter(name))
-        return delta
 
     def _average_buffers(self, p: Sequence[float], models: Sequence[nn.Module]) -> None:
         """Floating buffers: the mean of the cohort; integer ones (counters): the largest of it."""
@@ -180,7 +216,7 @@ class Server:
         return {name: value.detach().clone() for name, value in self.model.state_dict().items()}
 
 
-def client_update(w_k: nn.Module, batches: Sequence[Batch], local: Local) -> nn.Module:
+def client_update(w_k: nn.Module, batches: Iterable[Batch], local: Local) -> nn.Module:
     """ClientUpdate(k, w): SGD on the client's batches, in place."""
     optimiser = LocalSGD(w_k, local)
     for x, y in batches:
