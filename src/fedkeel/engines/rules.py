@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import flop_registry
 
 from ..task import Task
 
@@ -44,27 +44,38 @@ def lanes(width: int) -> tuple[int, ...]:
 
 def step_operations(task: Task, x: torch.Tensor) -> float:
     """Count the operations of a step on these samples: one pass forward, two back."""
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        task.forward(task.initial(), task.buffers(), x, training=False)
-    return 3.0 * float(counter.get_total_flops())
+    return 3.0 * _counted(task, x).flops
 
 
 def calls(task: Task, x: torch.Tensor) -> int:
     """Count the operations, of whatever size, that a pass over these samples calls."""
-    counter = _Calls()
+    return _counted(task, x).calls
+
+
+def _counted(task: Task, x: torch.Tensor) -> _Counter:
+    counter = _Counter()
     with counter, torch.no_grad():
         task.forward(task.initial(), task.buffers(), x, training=False)
-    return counter.count
+    return counter
 
 
-class _Calls(TorchDispatchMode):
+class _Counter(TorchDispatchMode):
+    """Counts by PyTorch's own formulas, without the hooks on all modules of its own counter.
+
+    Those are global, and a model that is compiled in another thread would see them.
+    """
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.count = 0
+        self.flops, self.calls = 0.0, 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.count += 1
-        return func(*args, **(kwargs or {}))
+        given = kwargs or {}
+        out = func(*args, **given)
+        formula = flop_registry.get(func._overloadpacket)
+        self.flops += float(formula(*args, **given, out_val=out)) if formula else 0.0
+        self.calls += 1
+        return out
 
 
 def chunk_width(step: float, size: int, itemsize: int, trail: int, cohort: int) -> int:
