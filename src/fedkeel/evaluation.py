@@ -6,8 +6,9 @@ import torch
 
 from .data.federation import Samples
 from .data.preparation import Preparation
+from .numerics.targets import targets
 from .rounds import ServerState
-from .task import Task, targets
+from .task import Task
 
 ROWS = 1024  # samples at a time
 

@@ -20,6 +20,7 @@ from torch.overrides import TorchFunctionMode
 from .draws import Refusing, TakenOver
 from .errors import InputError
 from .layout import Layout, Vector
+from .numerics.targets import over_targets
 
 Buffers = dict[str, Tensor]
 Criterion = Callable[[Tensor, Tensor], Tensor]
@@ -49,25 +50,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     if labels.dim() == 1:
         return F.cross_entropy(logits, labels, reduction="none")
     flat = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return _over_targets(flat.view(labels.shape), labels)
+    return over_targets(flat.view(labels.shape), labels)
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
     """Say for every sample whether the largest logit is right; of a sequence, how often it is."""
     right = (logits.argmax(-1) == labels).to(logits.dtype)
-    return right if labels.dim() == 1 else _over_targets(right, labels)
-
-
-def targets(labels: Tensor) -> Tensor:
-    """Count the targets of every sample, ``(B,)``: one, but of a sequence those not left out."""
-    if labels.is_floating_point() or labels.dim() == 1:
-        return labels.new_ones(len(labels), dtype=torch.int64)
-    return (labels >= 0).sum(1)
-
-
-def _over_targets(values: Tensor, labels: Tensor) -> Tensor:
-    """Average a value of each step over the steps that have a target."""
-    return (values * (labels >= 0)).sum(1) / targets(labels).clamp_min(1)
+    return over_targets(right, labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,10 @@ import fedkeel as fk
 from fedkeel.engines.rules import (
     COPIES,
     MEMORY,
-    calls,
     chunk_width,
     compiles,
+    cost,
     lanes,
-    step_operations,
 )
 from fedkeel.engines.stacked import Stacked
 from fedkeel.engines.timetable import stretches
@@ -148,6 +147,6 @@ def test_whether_to_compile_does_not_look_at_the_rounds() -> None:
 
 def test_operations_are_counted_from_shapes() -> None:
     task, x = fk.Task(nn.Linear(20, 10)), torch.zeros(1, 20)
-    assert step_operations(task, x) == 3 * 2 * 20 * 10
-    assert step_operations(task, x + 1) == step_operations(task, x)
-    assert calls(task, x) == calls(task, x + 1) < 20
+    assert cost(task, x).step == 3 * 2 * 20 * 10
+    assert cost(task, x + 1).step == cost(task, x).step
+    assert cost(task, x).calls == cost(task, x + 1).calls < 20

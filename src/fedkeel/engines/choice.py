@@ -22,7 +22,7 @@ from ..settings import Settings
 from ..task import Task, cross_entropy
 from .base import Engine, Pool, Workshop
 from .careful import Careful
-from .rules import calls, chunk_width, compiles, step_operations, unrolled
+from .rules import chunk_width, compiles, cost, unrolled
 from .sequential import Sequential
 from .stacked import Stacked
 from .tracing import Program, compiler
@@ -69,7 +69,8 @@ def choose(
     longest = int(sizes.max())
     rows = min(local.batch_size, longest) if local.batches == "keep" else local.batch_size
     x, _ = shop.pool.take(torch.zeros(1, dtype=torch.long, device=shop.pool.x.device))
-    step = step_operations(shop.task, x) * rows
+    counted = cost(shop.task, x)
+    step = counted.step * rows
     turns = _turns(longest, local)
     trail = turns if shop.method.part.digests else 0
     itemsize = 8 if settings.precision == "float64" else 4
@@ -77,7 +78,7 @@ def choose(
     width = min(most, cohort)
     shop = _alone(shop, settings) if width == 1 else shop
     round = step * _turns(float(sizes.mean()), local) * cohort
-    compiled = _compiled(settings, round, calls(shop.task, x))
+    compiled = _compiled(settings, round, counted.calls)
     unroll = unrolled(step, compiled, trail)
     method = renumbered(shop.method, [0.0] * len(numbers(shop.method)))
     kind = (

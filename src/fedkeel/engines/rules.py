@@ -5,7 +5,7 @@ No clock has a part in them, so that the same recipe gives the same bits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -19,9 +19,7 @@ STACKS_BELOW = (
 UNROLLS_BELOW = 1e7  # operations of a client's step: under this, calls cost more than work
 UNROLL = 4  # steps in one program then
 COMPILES_ABOVE = 3e10  # operations of a round: over this, compiling is worth its seconds
-LONG = (
-    400  # calls of a pass: over this, as in a recurrent net, compiling takes minutes, gains little
-)
+LONG = 400  # calls of a pass: over this (a recurrent net), compiling takes minutes for little
 MEMORY = 1 << 30  # bytes that the lanes of a chunk may take
 GRAPHS = 8  # shapes of a step that are traced in a run
 COPIES = 8  # vectors that a lane keeps while it steps: weights, velocity, gradient and so on
@@ -42,21 +40,24 @@ def lanes(width: int) -> tuple[int, ...]:
     return (*few, *(round(few[-1] * ratio**i) for i in range(1, GRAPHS - len(few) + 1)))
 
 
-def step_operations(task: Task, x: torch.Tensor) -> float:
-    """Count the operations of a step on these samples: one pass forward, two back."""
-    return 3.0 * _counted(task, x).flops
+class Cost(NamedTuple):
+    """What a client's step costs, by counting and not by a clock.
+
+    Attributes:
+        step: Its operations: one pass forward, two back.
+        calls: How many operations, of whatever size, a pass forward calls.
+    """
+
+    step: float
+    calls: int
 
 
-def calls(task: Task, x: torch.Tensor) -> int:
-    """Count the operations, of whatever size, that a pass over these samples calls."""
-    return _counted(task, x).calls
-
-
-def _counted(task: Task, x: torch.Tensor) -> _Counter:
+def cost(task: Task, x: torch.Tensor) -> Cost:
+    """Count in one pass over these samples."""
     counter = _Counter()
     with counter, torch.no_grad():
         task.forward(task.initial(), task.buffers(), x, training=False)
-    return counter
+    return Cost(3.0 * counter.flops, counter.calls)
 
 
 class _Counter(TorchDispatchMode):

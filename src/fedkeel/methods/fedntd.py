@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ..errors import InputError, number
+from ..numerics.targets import over_targets
 from ..part import Part, Server, State, Step
 
 
@@ -43,14 +44,8 @@ class FedNTD(Part):
         out = torch.finfo(said[0].dtype).min  # -inf would make 0 * inf of the divergence
         ours, theirs = ((z / self.tau).masked_fill(true, out).log_softmax(-1) for z in said)
         apart = (theirs.exp() * (theirs - ours)).sum(-1)
-        return self.beta * self.tau**2 * step.mean(_of_samples(apart, y))
+        return self.beta * self.tau**2 * step.mean(over_targets(apart, y))
 
     def neutral(self) -> FedNTD:
         """At strength zero it is FedAvg."""
         return FedNTD(0.0, self.tau)
-
-
-def _of_samples(values: Tensor, y: Tensor) -> Tensor:
-    """Average the values of a sample over its targets, ``(B,)``."""
-    real = (y >= 0).reshape(len(y), -1)
-    return (values.reshape(len(y), -1) * real).sum(1) / real.sum(1).clamp_min(1)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..errors import InputError, number, unknown
 from ..layout import Vector
+from ..numerics.targets import over_targets
 from ..part import Part, Server, State, Step
 
 PERTURBATIONS = ("adaptive", "plain")
@@ -65,14 +66,8 @@ class FedSOL(Part):
         said = (step.output.logits, step.teacher.logits)
         ours, theirs = ((z / self.tau).log_softmax(-1) for z in said)
         apart = (theirs.exp() * (theirs - ours)).sum(-1)
-        return step.mean(_of_samples(apart, step.batch.y))
+        return step.mean(over_targets(apart, step.batch.y))
 
     def neutral(self) -> FedSOL:
         """Without the climb it is FedAvg."""
         return FedSOL(0.0, self.tau, self.perturbation)
-
-
-def _of_samples(values: Tensor, y: Tensor) -> Tensor:
-    """Average the values of a sample over its targets, ``(B,)``."""
-    real = (y >= 0).reshape(len(y), -1)
-    return (values.reshape(len(y), -1) * real).sum(1) / real.sum(1).clamp_min(1)
