@@ -16,10 +16,9 @@ from torch import Tensor
 from ..errors import InputError, require
 from ..numerics.random import generator
 from .partitions import Facts, Feature, Partition, check_split
+from .partitions.base import SERVER, UNUSED
 from .preparation import AS_STORED, Preparation
 
-UNUSED = -1
-SERVER = -2
 IGNORED = -100  # a place of a sequence that has no target, as PyTorch's cross-entropy has it
 
 Rate = float | Sequence[float] | Mapping[str, float]

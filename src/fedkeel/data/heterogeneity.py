@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..skew import noisy, summary
-from .federation import UNUSED, Federation
+from .federation import Federation
+from .partitions.base import UNUSED
 
 Counts = NDArray[np.int64]
 

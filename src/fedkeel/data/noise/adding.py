@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...numerics.random import generator
-from ..federation import UNUSED, Federation, Owners, Rate, Samples, Source
+from ..federation import Federation, Owners, Rate, Samples, Source
+from ..partitions.base import UNUSED
 from .checks import check_choices, check_samples, foreign_classes
 from .corruptions import corrupt
 from .rates import Reals, count, plain, rates

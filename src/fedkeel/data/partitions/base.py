@@ -15,6 +15,9 @@ from ..npz import read_npz
 
 Owners = NDArray[np.int64]
 
+UNUSED = -1  # who holds a sample that nobody holds
+SERVER = -2  # and one that the server keeps
+
 
 class Facts(NamedTuple):
     """What a rule may look at.

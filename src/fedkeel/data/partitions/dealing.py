@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import number, require
-from .base import Owners
-
-NOBODY = -1
+from .base import UNUSED, Owners
 
 Labels = NDArray[np.integer[Any]]
 Sizes = NDArray[np.int64]  # of each class what each client gets, (classes, clients)
@@ -62,7 +60,7 @@ def seats(counts: Owners, sizes: Sizes) -> Owners:
     >>> seats(np.array([3, 2]), np.array([[1, 1], [0, 2]])).tolist()
     [0, 1, -1, 1, 1]
     """
-    who = np.append(np.arange(sizes.shape[1]), NOBODY)
+    who = np.append(np.arange(sizes.shape[1]), UNUSED)
     left = counts - sizes.sum(axis=1)
     rows = [np.repeat(who, np.append(row, rest)) for row, rest in zip(sizes, left, strict=True)]
     return np.concatenate(rows)
